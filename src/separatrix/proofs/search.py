@@ -225,8 +225,9 @@ class Problem:
     def exact_weights(self, weights: Floats) -> Weights:
         """Return exact weights near floats in units of the scaled columns, with zero on the tight rows.
 
-        If there are tight rows, coordinates below a ten-millionth count as rounded zeros, and a QR
-        decomposition with pivoting chooses which coordinates change, so that they change little.
+        If there are tight rows, coordinates below a ten-millionth count as rounded zeros. Unless the
+        question is small, a QR decomposition with pivoting chooses which coordinates change, so that they
+        change little.
         """
         rows = self.rows
         if not self.tight.size:
@@ -234,9 +235,11 @@ class Problem:
             return (*found, (0.0,) * rows.block) if rows.joint else found
         guide = np.where(np.abs(weights) > 1e-7 * np.abs(weights).max(), weights, 0.0)
         exponents = np.tile(rows.exponents, rows.n_classes - 1)
-        values = dense(rows.floats(self.tight))
-        self.deadline.need(operations=2.0 * values.size * min(values.shape))
-        order = scipy.linalg.qr(values, mode="r", pivoting=True)[-1]
+        order = None
+        if not rows.small:
+            values = dense(rows.floats(self.tight))
+            self.deadline.need(operations=2.0 * values.size * min(values.shape))
+            order = scipy.linalg.qr(values, mode="r", pivoting=True)[-1]
         integers = rows.integers(self.tight)
         exact = integers.vanishing_weights(guide, exponents, self.prime, self.deadline, order)
         return rows.whole_weights(exact)
