@@ -28,36 +28,6 @@ class Scan:
     scores: Floats
 
 
-def lowest(scores: Floats, order: Ints, limit: int, costs: Floats | None = None) -> Scan:
-    """Return the result of a scan from the scores of all rows; NaN counts as minus infinity.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (rows,)
-    order : ndarray of int64
-        The rows that count.
-    limit : int
-        The number of scores to keep; of equal scores, those of the first rows.
-    costs : ndarray, optional
-        The cost of a mistake on each row, or one number for all rows; by default one.
-    """
-    counted = scores if order.size == scores.size else scores[order]
-    right, limit = counted > 0.0, max(1, min(limit, order.size))
-    mistakes = order[~right]
-    if mistakes.size:
-        counted = np.where(np.isnan(counted), -np.inf, counted)
-    each = np.ones(1) if costs is None else costs
-    cost = float(each[0]) * mistakes.size if each.size == 1 else float(each[mistakes].sum())
-    if limit < counted.size:
-        border = np.partition(counted, limit - 1)[limit - 1] if limit > 1 else counted.min()
-        below = np.flatnonzero(counted < border)
-        kept = np.concatenate([below, np.flatnonzero(counted == border)[: limit - below.size]])
-    else:
-        kept = np.arange(counted.size)
-    kept = kept[np.lexsort((kept, counted[kept]))]
-    return Scan(mistakes.size, cost, order[kept], counted[kept])
-
-
 class Shards(Protocol):
     """Rows in several parts; each part is visited by one thread or worker."""
 
