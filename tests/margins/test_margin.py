@@ -312,12 +312,13 @@ def test_many_classes_have_one_optimum_however_they_are_stored_and_weighed(inter
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("unpenalized", [[], [-1]])
 @pytest.mark.parametrize("limit", [10**6, 0], ids=["factorised", "iterated"])
-def test_joint_proximal_newtons_are_solved(storage, unpenalized, limit, monkeypatch):
+@pytest.mark.parametrize("n_columns", [3, 30], ids=["by columns", "by rows"])
+def test_joint_proximal_newtons_are_solved(storage, unpenalized, limit, n_columns, monkeypatch):
     generator = np.random.default_rng(1)
-    X, y = generator.standard_normal((40, 3)), np.arange(40) % 4
+    X, y = generator.standard_normal((40, n_columns)), np.arange(40) % 4
     free = generator.random((40, 4)) < 0.5
-    gradient = generator.standard_normal((4, 4))
-    ridge = np.ones((4, 4))
+    gradient = generator.standard_normal((4, n_columns + 1))
+    ridge = np.ones((4, n_columns + 1))
     ridge[:, unpenalized] = 1e-2
     monkeypatch.setattr(proximal_newton, "DIRECT", limit)
     rows = as_rows(storage(X), y.astype(np.int32), n_classes=4)
