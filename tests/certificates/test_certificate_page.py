@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from separatrix.certificates import claims, numbers, perturbation, scores, zeros
+from separatrix.certificates import claims, fields, numbers, perturbation, scores, zeros
 from separatrix.inputs.data import Data
 
 PAGE = " ".join((Path(__file__).parents[2] / "docs" / "certificates.md").read_text().split())
@@ -130,7 +130,7 @@ def test_what_is_read_at_most_is_what_the_page_says():
         r"2\^(\d+) entries per list; 2\^(\d+) products per row",
         PAGE,
     )
-    limits = claims.MAX_TEXT, claims.MAX_DIGITS, claims.MAX_ENTRIES, claims.MAX_MONOMIALS
+    limits = fields.MAX_TEXT, fields.MAX_DIGITS, fields.MAX_ENTRIES, claims.MAX_MONOMIALS
     assert tuple(2 ** int(each) for each in found.groups()) == limits
     assert value(stated("and `p k > ")) == perturbation.MAX_NUMBERS
     assert int(re.search(r"limbs of (\d+) bits", PAGE)[1]) == zeros.BITS

@@ -20,6 +20,7 @@ from ..errors import CertificateError, InputError
 from ..inputs.data import Data, read_data
 from .claims import Approximate, Certificate, Multipliers, Separation
 from .digest import start_digest
+from .fields import read_json
 from .monomials import PLAIN, Mask, MonomialMatrix
 from .numbers import (
     BYTES_AT_A_TIME,
@@ -31,9 +32,13 @@ from .numbers import (
     small_sums,
 )
 from .perturbation import first_failure
+from .proof import Claim, Fails, Kind
 from .scores import Signs, first_wrong, need_memory
 
 CHARACTERS_PER_SECOND = 1e7  # of a text that is read as JSON, at least
+
+# The kinds of certificates besides those of separability, by the kind of their question.
+KINDS: dict[str, Kind] = {}
 
 
 @dataclass(frozen=True)
@@ -56,14 +61,6 @@ class Check:
 
     def __bool__(self) -> bool:
         return self.holds
-
-
-class _Fails(Exception):
-    """The certificate does not prove its claim: the reason, and the row if there is one."""
-
-    def __init__(self, reason: str, row: int | None = None) -> None:
-        super().__init__(reason)
-        self.reason, self.row = reason, row
 
 
 def verify(
@@ -130,7 +127,12 @@ def verify(
     try:
         claim = _read(certificate, pause, float(memory_limit))
         # The scores of a separator use every number, and NaN is never a positive score.
-        every_number = claim.claim == Separation.SEPARABLE and claim.question != "pair" and not claim.excluded
+        every_number = (
+            isinstance(claim, Certificate)
+            and claim.claim == Separation.SEPARABLE
+            and claim.question != "pair"
+            and not claim.excluded
+        )
         data = read_data(X, y, check_finite=not every_number)
         _need_same_shape(claim, data)
         pause()
@@ -152,8 +154,10 @@ def verify(
     return Check(True, check.reason + _scope(claim)) if check.holds else check
 
 
-def _scope(claim: Certificate) -> str:
-    """Say what the claim is about, unless it is about all rows and columns, with an intercept."""
+def _scope(claim: Claim) -> str:
+    """Say what a claim of separability is about, unless it is all rows and columns, with an intercept."""
+    if not isinstance(claim, Certificate):
+        return ""
     names = [repr(claim.classes[c]) for c in claim.chosen]
     parts = []
     if claim.question == "one-vs-rest":
@@ -170,7 +174,7 @@ def _scope(claim: Certificate) -> str:
 
 
 def check_claim(
-    claim: Certificate,
+    claim: Claim,
     data: Data,
     pause: Pause = NEVER.need,
     *,
@@ -182,25 +186,27 @@ def check_claim(
     ``pause`` is called between pieces of work, such as each row that is scored in integers, and ``between``
     between two blocks of rows that are scored in floats. Both may raise.
     """
-    signs = Signs(claim, data, memory)
     try:
+        if not isinstance(claim, Certificate):
+            return Check(True, KINDS[claim.question].prove(claim, data, pause, memory))
+        signs = Signs(claim, data, memory)
         return Check(True, _proved(claim, signs, pause, between, memory))
-    except _Fails as failure:
+    except Fails as failure:
         return Check(False, failure.reason, failure.row)
 
 
 def _proved(claim: Certificate, signs: Signs, pause: Pause, between: Pause, memory: float) -> str:
-    """Return what is proved, or raise `_Fails` with the first thing that is not."""
+    """Return what is proved, or raise `Fails` with the first thing that is not."""
     if signs.count == 0:
-        raise _Fails("No rows are left for this question.")
+        raise Fails("No rows are left for this question.")
     if claim.claim in (Separation.SEPARABLE, Separation.QUASI_SEPARABLE) and claim.weights is None:
-        raise _Fails(f"The claim is {claim.claim}, but there are no weights to prove it.")
+        raise Fails(f"The claim is {claim.claim}, but there are no weights to prove it.")
     if claim.approximate is not None:
         return _proved_approximately(claim, claim.approximate, signs, pause, memory)
     tight, n_tight = signs.none(), 0
     if claim.claim != Separation.SEPARABLE:
         if claim.multipliers is None:
-            raise _Fails(f"The claim is {claim.claim}, but there are no multipliers to prove it.")
+            raise Fails(f"The claim is {claim.claim}, but there are no multipliers to prove it.")
         tight = _vanishing_rows(claim.multipliers, signs, pause)
         n_tight = len(claim.multipliers.rows)
         if claim.claim == Separation.INSEPARABLE:
@@ -211,12 +217,12 @@ def _proved(claim: Certificate, signs: Signs, pause: Pause, between: Pause, memo
             if n_tight < signs.count:
                 row, rival = signs.first_missing(tight)
                 against = f" against class {claim.classes[rival]!r}" if rival >= 0 else ""
-                raise _Fails(
+                raise Fails(
                     f"Overlap needs positive multipliers on all rows; row {row}{against} has none.", row
                 )
             return f"All {n_tight} signed rows, with positive multipliers, sum to exactly zero."
         if n_tight == signs.count:
-            raise _Fails("Every row is tight: these data overlap, and are not quasi-separable.")
+            raise Fails("Every row is tight: these data overlap, and are not quasi-separable.")
     assert claim.weights is not None
     found = first_wrong(claim.weights, signs, tight, pause, between)
     if found is not None:
@@ -225,7 +231,7 @@ def _proved(claim: Certificate, signs: Signs, pause: Pause, between: Pause, memo
         side = ("on the hyperplane", "strictly separated, though claimed to be tight", "on the wrong side")[
             score
         ]
-        raise _Fails(f"Row {row}{against} is {side}.", row)
+        raise Fails(f"Row {row}{against} is {side}.", row)
     if claim.claim == Separation.SEPARABLE:
         return f"The weights separate all {signs.count} signed rows, exactly."
     return (
@@ -242,7 +248,7 @@ def _proved_approximately(
     overlap = claim.claim == Separation.OVERLAPPING
     wrong = first_failure(m, signs, overlap, pause, memory)
     if wrong is not None:
-        raise _Fails(*wrong)
+        raise Fails(*wrong)
     rows = f"{len(m.rows)} signed rows"
     near = f"Close to the multipliers of {rows} are exact, positive ones with which these rows sum to zero"
     if overlap:
@@ -258,23 +264,32 @@ def need_for_text(text: str | bytes, pause: Pause, memory: float) -> None:
         need_memory(6 * len(text) + BYTES_PER_INTEGER * sum(marks), memory)
 
 
-def _read(certificate: Any, pause: Pause, memory: float) -> Certificate:
+def read_claim(fields: Any) -> Claim:
+    """Read the fields of a certificate of any kind. Raises CertificateError for anything else."""
+    question = fields.get("question") if isinstance(fields, dict) else None
+    kind = question.get("kind") if isinstance(question, dict) else None
+    if isinstance(kind, str) and kind in KINDS:
+        return KINDS[kind].read(fields)
+    return Certificate.from_dict(fields)
+
+
+def _read(certificate: Any, pause: Pause, memory: float) -> Claim:
     if isinstance(certificate, (str, bytes)):
         need_for_text(certificate, pause, memory)
-        return Certificate.from_json(certificate)
-    if isinstance(certificate, Certificate):  # its fields may hold anything, and are read like a file
+        return read_claim(read_json(certificate))
+    if hasattr(certificate, "to_dict"):  # its fields may hold anything, and are read like a file
         try:
             certificate = certificate.to_dict()
         except (TypeError, ValueError, AttributeError, OverflowError) as error:
             raise CertificateError(f"The certificate cannot be written as JSON ({error}).") from None
     if isinstance(certificate, Mapping):
-        return Certificate.from_dict(dict(certificate))
+        return read_claim(dict(certificate))
     raise CertificateError(
         f"Pass a Certificate, its dict or its JSON text. Got {type(certificate).__name__} instead."
     )
 
 
-def _need_same_shape(claim: Certificate, data: Data) -> None:
+def _need_same_shape(claim: Claim, data: Data) -> None:
     if (claim.n_rows, claim.n_columns) != data.matrix.shape:
         raise CertificateError(
             f"This certificate is about {claim.n_rows} x {claim.n_columns} data; these are "
@@ -294,22 +309,22 @@ def _some(classes: tuple[str, ...]) -> str:
 
 
 def _marked(m: Multipliers | Approximate, signs: Signs) -> Mask:
-    """Return a mask of the signed rows that have multipliers, or raise `_Fails` if they are not valid."""
+    """Return a mask of the signed rows that have multipliers, or raise `Fails` if they are not valid."""
     if not m.rows:
-        raise _Fails("There are no multipliers.")
+        raise Fails("There are no multipliers.")
     rows = np.array(m.rows, dtype=np.int64)
     rivals = np.array(m.rivals, dtype=np.int64) if signs.joint else np.zeros_like(rows)
     for row in rows[~signs.inside[rows]][:1].tolist():
-        raise _Fails(f"Row {row} has a multiplier, but the question is not about it.", row)
+        raise Fails(f"Row {row} has a multiplier, but the question is not about it.", row)
     if signs.joint:
         for row in rows[rivals == signs.codes[rows]][:1].tolist():
-            raise _Fails(f"Row {row} is compared with its own class.", row)
+            raise Fails(f"Row {row} is compared with its own class.", row)
     tight = signs.none()
     tight[rows, rivals] = True
     if np.count_nonzero(tight) < rows.size:
         again = np.ones(rows.size, dtype=bool)
         again[np.unique(rows * tight.shape[1] + rivals, return_index=True)[1]] = False
-        raise _Fails(f"Row {rows[again][0]} has two multipliers.", int(rows[again][0]))
+        raise Fails(f"Row {rows[again][0]} has two multipliers.", int(rows[again][0]))
     return tight
 
 
@@ -321,16 +336,16 @@ def _vanishing_rows(m: Multipliers, signs: Signs, pause: Pause) -> Mask:
         pause()
         # the quick comparison comes first, to avoid multiplying by a long denominator
         if not (whole > 0 and -part < m.denominator) and whole * m.denominator + part <= 0:
-            raise _Fails(f"The multiplier of row {m.rows[i]} is not positive.", m.rows[i])
+            raise Fails(f"The multiplier of row {m.rows[i]} is not positive.", m.rows[i])
     if min(coarse[len(m.fine) :], default=1) <= 0:
         row = next(row for row, c in list(zip(m.rows, coarse, strict=True))[len(m.fine) :] if c <= 0)
-        raise _Fails(f"The multiplier of row {row} is not positive.", row)
+        raise Fails(f"The multiplier of row {row} is not positive.", row)
     found = _first_nonzero(m, coarse, signs, pause)
     if found is not None:
         block, column = found
         of_class = f" of class {block}" if signs.joint else ""
         place = "the intercept" if column == signs.matrix.shape[1] else f"column {column}"
-        raise _Fails(f"The combination of signed rows is not zero in {place}{of_class}.")
+        raise Fails(f"The combination of signed rows is not zero in {place}{of_class}.")
     return tight
 
 

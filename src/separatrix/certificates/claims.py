@@ -10,18 +10,31 @@ from __future__ import annotations
 
 import enum
 import json
-import re
-from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 from ..errors import CertificateError
+from .fields import (
+    FORMAT,
+    VERSION,
+    Number,
+    need_document,
+    read_bool,
+    read_class,
+    read_index,
+    read_indices,
+    read_integer,
+    read_integers,
+    read_json,
+    read_list,
+    read_number,
+    read_object,
+    read_shape,
+    read_text,
+    write_number,
+)
 from .monomials import PLAIN, count_columns
 
-FORMAT = "separatrix certificate"
-VERSION = 1
 QUESTIONS = ("binary", "joint", "one-vs-rest", "pair")
 
 
@@ -40,24 +53,15 @@ class Separation(enum.StrEnum):
 
 CLAIMS = tuple(each for each in Separation if each is not Separation.UNDECIDED)
 
-# The fields of the document and of its objects. `_Reader.certificate` lists the optional ones.
-FIELDS = ("format", "version", "claim", "question", "data", "weights", "multipliers")
+# The fields of the document and of its objects. `_read_certificate` lists the optional ones.
+FIELDS = ("claim", "question", "data", "weights", "multipliers")
 QUESTION = ("kind", "classes", "chosen", "lift", "excluded")
-DATA = ("rows", "columns", "sha256")
 MULTIPLIERS = ("rows", "rivals", "coarse", "fine", "denominator")
 APPROXIMATE = ("rows", "rivals", "values", "left_out")
 
 # Limits of what is read, to bound time and memory: far more than any honest certificate needs.
-MAX_TEXT = 1 << 30
-MAX_DIGITS = 1 << 19
-MAX_ENTRIES = 1 << 28
 MAX_DEGREE = 64
 MAX_MONOMIALS = 1 << 22
-
-DIGITS = re.compile(r"-?(0x[0-9a-f]+|[0-9]{1,19})")
-FLOAT = re.compile(r"-?0x([01])(?:\.([0-9a-f]{1,13}))?p([+-][0-9]{1,4})")
-
-Number = float | int
 
 
 @dataclass(frozen=True, repr=False)
@@ -188,23 +192,25 @@ class Certificate:
             "claim": self.claim,
             "question": question,
             "data": {"rows": self.n_rows, "columns": self.n_columns, "sha256": self.sha256},
-            "weights": None if self.weights is None else [list(map(_write, each)) for each in self.weights],
+            "weights": None
+            if self.weights is None
+            else [list(map(write_number, each)) for each in self.weights],
             "multipliers": None,
         }
         if m is not None:
             found["multipliers"] = {
                 "rows": list(m.rows),
                 "rivals": list(m.rivals),
-                "coarse": list(map(_write, m.coarse)),
-                "fine": list(map(_write, m.fine)),
-                "denominator": _write(m.denominator),
+                "coarse": list(map(write_number, m.coarse)),
+                "fine": list(map(write_number, m.fine)),
+                "denominator": write_number(m.denominator),
             }
         if near is not None:
             found["approximate"] = {
                 "rows": list(near.rows),
                 "rivals": list(near.rivals),
-                "values": list(map(_write, near.values)),
-                "left_out": [[[c, _write(v)] for c, v in terms] for terms in near.left_out],
+                "values": list(map(write_number, near.values)),
+                "left_out": [[[c, write_number(v)] for c, v in terms] for terms in near.left_out],
             }
         return found
 
@@ -215,285 +221,123 @@ class Certificate:
     @classmethod
     def from_dict(cls, fields: Any) -> Certificate:
         """Read what `to_dict` wrote. Raises CertificateError for anything else."""
-        return _Reader(fields).certificate()
+        return _read_certificate(fields)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Certificate:
         """Read what `to_json` wrote. Raises CertificateError for anything else."""
-        if len(text) > MAX_TEXT:
-            raise CertificateError(
-                f"The certificate is {len(text)} characters long; at most {MAX_TEXT} are read."
-            )
         return cls.from_dict(read_json(text))
 
 
-def read_json(text: str | bytes) -> Any:
-    """Read strict JSON: no field twice, no NaN, and integers of at most 19 digits.
-
-    Raises CertificateError for anything else.
-    """
-    try:
-        return json.loads(text, parse_int=_short_int, parse_constant=_no_constant, object_pairs_hook=_fields)
-    except RecursionError:
-        raise CertificateError("The certificate is nested too deeply.") from None
-    except ValueError as error:
+def _read_certificate(fields: Any) -> Certificate:
+    need_document(fields, FIELDS, ("approximate",))
+    question = read_object(fields, "question", QUESTION, ("degrees",))
+    kind = read_text(question, "kind", QUESTIONS)
+    claim = read_text(fields, "claim", CLAIMS)
+    classes = tuple(map(read_class, read_list(question, "classes")))
+    n_rows, n_columns, digest = read_shape(fields)
+    lift = read_bool(question, "lift")
+    chosen = read_indices(question, "chosen", len(classes), "class")
+    if len(chosen) != {"one-vs-rest": 1, "pair": 2}.get(kind, 0) or len(set(chosen)) != len(chosen):
+        raise CertificateError(f"The certificate's 'chosen' classes do not fit a {kind} question.")
+    excluded = read_indices(question, "excluded", n_rows, "row")
+    if len(set(excluded)) < len(excluded):
+        raise CertificateError("The certificate's 'excluded' names a row twice.")
+    weights, multipliers, near = (fields.get(name) for name in ("weights", "multipliers", "approximate"))
+    if multipliers is not None and claim == Separation.SEPARABLE:
         raise CertificateError(
-            f"The certificate is not valid JSON ({error}). If it was copied, a part may be missing."
-        ) from None
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(f"JSON has no {name}")
-
-
-def _fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("an object has a field twice")
-    return found
-
-
-def _short_int(digits: str) -> int:
-    if len(digits) > 19:
-        raise ValueError(f"a bare integer of {len(digits)} digits; long integers are written as strings")
-    return int(digits)
-
-
-def _write(value: Number) -> str:
-    if isinstance(value, float):
-        return value.hex()
-    return str(value) if abs(value) < 10**18 else hex(value)
-
-
-class _Reader:
-    """Reads the fields of a certificate one by one, and names each one that has a wrong type or size."""
-
-    def __init__(self, fields: Any) -> None:
-        if not isinstance(fields, dict):
-            raise CertificateError(f"A certificate is a JSON object. Got {type(fields).__name__} instead.")
-        if fields.get("format") != FORMAT:
-            raise CertificateError(f"This is not a separatrix certificate: its 'format' is not {FORMAT!r}.")
-        version = fields.get("version")
-        if type(version) is not int or version != VERSION:
-            raise CertificateError(
-                f"The certificate has version {_shown(version)}; this release reads version {VERSION}. "
-                "Check it with the release that wrote it."
-            )
-        self.fields = fields
-
-    def certificate(self) -> Certificate:
-        # "columns" says how the command line read a file, and is not part of the claim
-        self._only(self.fields, FIELDS, ("approximate", "columns"))
-        question = self._object(self.fields, "question", QUESTION, ("degrees",))
-        data = self._object(self.fields, "data", DATA)
-        kind = self._text(question, "kind", QUESTIONS)
-        claim = self._text(self.fields, "claim", CLAIMS)
-        classes = tuple(map(_any_text, self._list(question, "classes")))
-        n_rows, n_columns = self._count(data, "rows"), self._count(data, "columns")
-        lift = question.get("lift")
-        if not isinstance(lift, bool):
-            raise CertificateError("The certificate's 'lift' is not true or false.")
-        digest = data.get("sha256")
-        if not isinstance(digest, str) or not re.fullmatch("[0-9a-f]{64}", digest):
-            raise CertificateError("The certificate's 'sha256' is not 64 hexadecimal digits.")
-        chosen = self._indices(question, "chosen", len(classes), "class")
-        if len(chosen) != {"one-vs-rest": 1, "pair": 2}.get(kind, 0) or len(set(chosen)) != len(chosen):
-            raise CertificateError(f"The certificate's 'chosen' classes do not fit a {kind} question.")
-        excluded = self._indices(question, "excluded", n_rows, "row")
-        if len(set(excluded)) < len(excluded):
-            raise CertificateError("The certificate's 'excluded' names a row twice.")
-        weights, multipliers, near = (
-            self.fields.get(name) for name in ("weights", "multipliers", "approximate")
+            "The certificate claims 'separable', but has 'multipliers', which belong to other claims."
         )
-        if multipliers is not None and claim == Separation.SEPARABLE:
-            raise CertificateError(
-                "The certificate claims 'separable', but has 'multipliers', which belong to other claims."
-            )
-        has_weights = claim in (Separation.SEPARABLE, Separation.QUASI_SEPARABLE)
-        if weights is not None and not has_weights:
-            raise CertificateError(
-                f"The certificate claims {str(claim)!r}, but has 'weights', which belong to other claims."
-            )
-        degrees = self._degrees(question, n_columns)
-        fits = multipliers is None and degrees == PLAIN and not has_weights
-        if near is not None and not fits:
-            raise CertificateError("The certificate's 'approximate' multipliers do not fit the rest of it.")
-        width = count_columns(n_columns, degrees) + lift
-        return Certificate(
-            claim=claim,
-            question=kind,
-            classes=classes,
-            chosen=chosen,
-            lift=lift,
-            excluded=excluded,
-            n_rows=n_rows,
-            n_columns=n_columns,
-            sha256=digest,
-            weights=None if weights is None else self._weights(width, len(classes), kind),
-            multipliers=None if multipliers is None else self._multipliers(n_rows, len(classes), kind),
-            degrees=degrees,
-            approximate=None if near is None else self._approximate(n_rows, width, len(classes), kind),
-        )
-
-    def _degrees(self, question: dict[str, Any], n_columns: int) -> tuple[int, ...]:
-        if "degrees" not in question:
-            return PLAIN
-        degrees = self._indices(question, "degrees", MAX_DEGREE + 1, "degree")
-        if not degrees or min(degrees) < 1 or list(degrees) != sorted(set(degrees)):
-            raise CertificateError("The certificate's 'degrees' are not positive integers in order.")
-        count = count_columns(n_columns, degrees)
-        if count > MAX_MONOMIALS:
-            raise CertificateError(
-                f"The certificate is about {count} monomials; at most {MAX_MONOMIALS} are checked."
-            )
-        return degrees
-
-    def _weights(self, width: int, n_classes: int, kind: str) -> tuple[tuple[Number, ...], ...]:
-        vectors = self._list(self.fields, "weights")
-        wanted = n_classes if kind == "joint" else 1
-        if len(vectors) != wanted:
-            raise CertificateError(f"The certificate has {len(vectors)} weight vectors; {wanted} are needed.")
-        if not all(isinstance(vector, list) and len(vector) == width for vector in vectors):
-            raise CertificateError(f"A weight vector of the certificate does not have {width} numbers.")
-        return tuple(tuple(map(_number, vector)) for vector in vectors)
-
-    def _signed_rows(
-        self, fields: dict[str, Any], n_rows: int, n_classes: int, kind: str
-    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        rows = self._indices(fields, "rows", n_rows, "row")
-        rivals = self._indices(fields, "rivals", n_classes, "class")
-        if len(rivals) != (len(rows) if kind == "joint" else 0):
-            raise CertificateError("The certificate's 'rivals' do not fit its rows.")
-        return rows, rivals
-
-    def _multipliers(self, n_rows: int, n_classes: int, kind: str) -> Multipliers:
-        fields = self._object(self.fields, "multipliers", MULTIPLIERS)
-        rows, rivals = self._signed_rows(fields, n_rows, n_classes, kind)
-        coarse, fine = self._integers(fields, "coarse"), self._integers(fields, "fine")
-        denominator = _integer(fields.get("denominator"))
-        if len(coarse) not in (0, len(rows)) or len(fine) > len(rows):
-            raise CertificateError("The certificate's multipliers do not fit its rows.")
-        if denominator <= 0:
-            raise CertificateError("The certificate's 'denominator' is not positive.")
-        return Multipliers(rows, rivals, coarse, fine, denominator)
-
-    def _approximate(self, n_rows: int, width: int, n_classes: int, kind: str) -> Approximate:
-        fields = self._object(self.fields, "approximate", APPROXIMATE)
-        rows, rivals = self._signed_rows(fields, n_rows, n_classes, kind)
-        values = tuple(map(_number, self._list(fields, "values")))
-        if len(values) != len(rows) or not all(isinstance(v, float) and v > 0.0 for v in values):
-            raise CertificateError("The certificate's 'values' are not one positive float for each row.")
-        left_out = []
-        for terms in self._list(fields, "left_out"):
-            pairs = terms if isinstance(terms, list) else []
-            if not pairs or not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
-                raise CertificateError("The certificate's 'left_out' is not a list of lists of pairs.")
-            left_out.append(tuple((_index(c, width, "coordinate"), _integer(v)) for c, v in pairs))
-        absent = {terms[0][0] for terms in left_out}
-        if len(absent) != len(left_out):
-            raise CertificateError("The certificate leaves out a coordinate twice.")
-        for terms in left_out:
-            named = [c for c, _ in terms]
-            if len(set(named)) != len(named) or not all(v for _, v in terms) or absent & set(named[1:]):
-                raise CertificateError("A relation in the certificate's 'left_out' has the wrong form.")
-        return Approximate(rows, rivals, tuple(map(float, values)), tuple(left_out))
-
-    @classmethod
-    def _object(
-        cls, fields: dict[str, Any], name: str, needed: Sequence[str], others: Sequence[str] = ()
-    ) -> dict[str, Any]:
-        found = fields.get(name)
-        if not isinstance(found, dict):
-            raise CertificateError(f"The certificate's {name!r} is missing or not an object.")
-        cls._only(found, needed, others)
-        return found
-
-    @staticmethod
-    def _only(fields: dict[str, Any], needed: Sequence[str], others: Sequence[str]) -> None:
-        for name in needed:
-            if name not in fields:
-                raise CertificateError(f"The certificate's {name!r} is missing.")
-        for name in fields:
-            if name not in needed and name not in others:
-                raise CertificateError(f"The certificate has an unknown field {_shown(name)}.")
-
-    @staticmethod
-    def _list(fields: dict[str, Any], name: str) -> list[Any]:
-        found = fields.get(name)
-        if not isinstance(found, list) or len(found) > MAX_ENTRIES:
-            raise CertificateError(f"The certificate's {name!r} is missing or not a list.")
-        return found
-
-    @classmethod
-    def _indices(cls, fields: dict[str, Any], name: str, length: int, what: str) -> tuple[int, ...]:
-        """Read positions below a length: one by one only to find a wrong one, because that is slower."""
-        found = cls._list(fields, name)
-        if set(map(type, found)) <= {int} and (not found or 0 <= min(found) <= max(found) < length):
-            return tuple(found)
-        return tuple(_index(each, length, what) for each in found)
-
-    @classmethod
-    def _integers(cls, fields: dict[str, Any], name: str) -> tuple[int, ...]:
-        """Read integers in text; each different text once."""
-        found = cls._list(fields, name)
-        if not set(map(type, found)) <= {str}:
-            return tuple(map(_integer, found))
-        known = {text: _integer(text) for text in set(found)}
-        return tuple(map(known.__getitem__, found))
-
-    @staticmethod
-    def _text(fields: dict[str, Any], name: str, allowed: Sequence[str]) -> str:
-        found = fields.get(name)
-        if not isinstance(found, str) or found not in allowed:
-            raise CertificateError(f"The certificate's {name!r} is not one of {', '.join(allowed)}.")
-        return found
-
-    @staticmethod
-    def _count(fields: dict[str, Any], name: str) -> int:
-        found = fields.get(name)
-        if type(found) is not int or not 0 <= found < 1 << 62:
-            raise CertificateError(f"The certificate's number of {name} is missing or not a count.")
-        return found
-
-
-def _index(found: Any, length: int, what: str) -> int:
-    if type(found) is not int or not 0 <= found < length:
+    has_weights = claim in (Separation.SEPARABLE, Separation.QUASI_SEPARABLE)
+    if weights is not None and not has_weights:
         raise CertificateError(
-            f"The certificate names {what} {_shown(found)}, but there are {length}, counted from 0."
+            f"The certificate claims {str(claim)!r}, but has 'weights', which belong to other claims."
         )
-    return found
-
-
-def _any_text(found: Any) -> str:
-    if isinstance(found, str):
-        with suppress(UnicodeEncodeError):  # surrogates are not text
-            found.encode()
-            return found
-    raise CertificateError("The certificate's 'classes' are not all text.")
-
-
-def _integer(found: Any) -> int:
-    if not isinstance(found, str) or len(found) > MAX_DIGITS or not DIGITS.fullmatch(found):
-        raise CertificateError(f"The certificate has {_shown(found)} where an integer string is needed.")
-    return int(found, 16 if "x" in found else 10)
-
-
-def _number(found: Any) -> Number:
-    """Read a float as C's ``%a`` or Python's ``float.hex`` writes it, or an integer."""
-    if not isinstance(found, str) or "p" not in found:
-        return _integer(found)
-    parts = FLOAT.fullmatch(found)
-    with suppress(OverflowError):
-        if parts is not None:
-            value, (first, digits, power) = float.fromhex(found), parts.groups("")
-            exact = int(first + digits, 16) * Fraction(2) ** (int(power) - 4 * len(digits))
-            if abs(Fraction(value)) == exact:  # nothing was rounded
-                return value
-    raise CertificateError(
-        f"The certificate has {_shown(found)}; a finite number that float64 holds exactly is needed."
+    degrees = _degrees(question, n_columns)
+    fits = multipliers is None and degrees == PLAIN and not has_weights
+    if near is not None and not fits:
+        raise CertificateError("The certificate's 'approximate' multipliers do not fit the rest of it.")
+    width = count_columns(n_columns, degrees) + lift
+    return Certificate(
+        claim=claim,
+        question=kind,
+        classes=classes,
+        chosen=chosen,
+        lift=lift,
+        excluded=excluded,
+        n_rows=n_rows,
+        n_columns=n_columns,
+        sha256=digest,
+        weights=None if weights is None else _weights(fields, width, len(classes), kind),
+        multipliers=None if multipliers is None else _multipliers(fields, n_rows, len(classes), kind),
+        degrees=degrees,
+        approximate=None if near is None else _approximate(fields, n_rows, width, len(classes), kind),
     )
 
 
-def _shown(found: Any) -> str:
-    """Return the beginning of what was found; only the type of an object with parts, which may be large."""
-    return repr(found)[:40] if isinstance(found, str | int | float | None) else type(found).__name__
+def _degrees(question: dict[str, Any], n_columns: int) -> tuple[int, ...]:
+    if "degrees" not in question:
+        return PLAIN
+    degrees = read_indices(question, "degrees", MAX_DEGREE + 1, "degree")
+    if not degrees or min(degrees) < 1 or list(degrees) != sorted(set(degrees)):
+        raise CertificateError("The certificate's 'degrees' are not positive integers in order.")
+    count = count_columns(n_columns, degrees)
+    if count > MAX_MONOMIALS:
+        raise CertificateError(
+            f"The certificate is about {count} monomials; at most {MAX_MONOMIALS} are checked."
+        )
+    return degrees
+
+
+def _weights(fields: dict[str, Any], width: int, n_classes: int, kind: str) -> tuple[tuple[Number, ...], ...]:
+    vectors = read_list(fields, "weights")
+    wanted = n_classes if kind == "joint" else 1
+    if len(vectors) != wanted:
+        raise CertificateError(f"The certificate has {len(vectors)} weight vectors; {wanted} are needed.")
+    if not all(isinstance(vector, list) and len(vector) == width for vector in vectors):
+        raise CertificateError(f"A weight vector of the certificate does not have {width} numbers.")
+    return tuple(tuple(map(read_number, vector)) for vector in vectors)
+
+
+def _signed_rows(
+    fields: dict[str, Any], n_rows: int, n_classes: int, kind: str
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    rows = read_indices(fields, "rows", n_rows, "row")
+    rivals = read_indices(fields, "rivals", n_classes, "class")
+    if len(rivals) != (len(rows) if kind == "joint" else 0):
+        raise CertificateError("The certificate's 'rivals' do not fit its rows.")
+    return rows, rivals
+
+
+def _multipliers(document: dict[str, Any], n_rows: int, n_classes: int, kind: str) -> Multipliers:
+    fields = read_object(document, "multipliers", MULTIPLIERS)
+    rows, rivals = _signed_rows(fields, n_rows, n_classes, kind)
+    coarse, fine = read_integers(fields, "coarse"), read_integers(fields, "fine")
+    denominator = read_integer(fields.get("denominator"))
+    if len(coarse) not in (0, len(rows)) or len(fine) > len(rows):
+        raise CertificateError("The certificate's multipliers do not fit its rows.")
+    if denominator <= 0:
+        raise CertificateError("The certificate's 'denominator' is not positive.")
+    return Multipliers(rows, rivals, coarse, fine, denominator)
+
+
+def _approximate(document: dict[str, Any], n_rows: int, width: int, n_classes: int, kind: str) -> Approximate:
+    fields = read_object(document, "approximate", APPROXIMATE)
+    rows, rivals = _signed_rows(fields, n_rows, n_classes, kind)
+    values = tuple(map(read_number, read_list(fields, "values")))
+    if len(values) != len(rows) or not all(isinstance(v, float) and v > 0.0 for v in values):
+        raise CertificateError("The certificate's 'values' are not one positive float for each row.")
+    left_out = []
+    for terms in read_list(fields, "left_out"):
+        pairs = terms if isinstance(terms, list) else []
+        if not pairs or not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
+            raise CertificateError("The certificate's 'left_out' is not a list of lists of pairs.")
+        left_out.append(tuple((read_index(c, width, "coordinate"), read_integer(v)) for c, v in pairs))
+    absent = {terms[0][0] for terms in left_out}
+    if len(absent) != len(left_out):
+        raise CertificateError("The certificate leaves out a coordinate twice.")
+    for terms in left_out:
+        named = [c for c, _ in terms]
+        if len(set(named)) != len(named) or not all(v for _, v in terms) or absent & set(named[1:]):
+            raise CertificateError("A relation in the certificate's 'left_out' has the wrong form.")
+    return Approximate(rows, rivals, tuple(map(float, values)), tuple(left_out))

@@ -17,7 +17,7 @@ from ..inputs.data import Data
 from ..rows import threads
 from ..rows.blocks import INTERVAL, BlockMatrix, Work
 from ..sparse import sparse
-from .claims import FORMAT, VERSION
+from .fields import FORMAT, VERSION
 
 CHUNK = 1 << 23  # bytes of a piece; part of the format of certificates
 

@@ -21,7 +21,8 @@ from ..float_environment import HALF_UNIT, SMALLEST_NORMAL, need_exact_floats
 from ..inputs.data import Data
 from ..rows.blocks import BlockMatrix
 from ..sparse import sparse
-from .claims import Certificate, Number
+from .claims import Certificate
+from .fields import Number
 from .monomials import PLAIN, Floats, Ints, Mask, MonomialMatrix, count_columns
 from .numbers import NUMBERS_AT_A_TIME, Terms, row_integers
 from .zeros import exactly_zero

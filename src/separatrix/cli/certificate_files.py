@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..certificates.check import need_for_text
-from ..certificates.claims import MAX_TEXT, Certificate, read_json
+from ..certificates.check import need_for_text, read_claim
+from ..certificates.fields import read_json
 from ..deadline import NEVER
 from ..errors import CertificateError
 
@@ -32,18 +32,14 @@ def pack(verdict: Any, rows: Any) -> dict[str, Any]:
     return {"format": SEVERAL, "version": 1, "parts": parts, "columns": columns}
 
 
-def unpack(content: bytes, memory: float = math.inf) -> tuple[list[tuple[str, Certificate]], dict[str, Any]]:
+def unpack(content: bytes, memory: float = math.inf) -> tuple[list[tuple[str, Any]], dict[str, Any]]:
     """Return the certificates, each with the classes that it is about, and the columns."""
     need_for_text(content, NEVER.need, memory)
-    if len(content) > MAX_TEXT:
-        raise CertificateError(
-            f"The file has {len(content):,} bytes. A certificate has at most {MAX_TEXT:,}."
-        )
     fields = read_json(content)
     columns = fields.get("columns") if isinstance(fields, dict) else None
     columns = columns if isinstance(columns, dict) else {}
     if not isinstance(fields, dict) or fields.get("format") != SEVERAL:
-        return [("", Certificate.from_dict(fields))], columns
+        return [("", read_claim(fields))], columns
     parts = fields.get("parts")
     version = fields.get("version")
     if type(version) is not int or version != 1 or not isinstance(parts, list) or not parts:
@@ -52,7 +48,7 @@ def unpack(content: bytes, memory: float = math.inf) -> tuple[list[tuple[str, Ce
     for part in parts:
         if not isinstance(part, dict) or not isinstance(part.get("certificate"), dict):
             raise CertificateError("One part has no certificate, because its verdict was undecided.")
-        found.append((str(part.get("of")), Certificate.from_dict(part["certificate"])))
+        found.append((str(part.get("of")), read_claim(part["certificate"])))
     return found, columns
 
 

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 import scipy  # loads linalg when it is used: small questions do without it
 
-from ..certificates.claims import Number
+from ..certificates.fields import Number
 from ..deadline import NEVER, Deadline, OutOfTime
 from ..progress import log
 from ..rows.protocol import Floats, Ints, Mask

@@ -172,9 +172,12 @@ def _compare(
 
 def question_of(proof: Any) -> str:
     """Return the question that a certificate answers."""
+    from ...certificates.claims import Certificate
     from ...certificates.monomials import PLAIN
     from ...proofs.answer import Question
 
+    if not isinstance(proof, Certificate):
+        return str(proof.words())
     listed = ", ".join(map(str, proof.degrees))
     space = "" if proof.degrees == PLAIN else f"monomials of degree {listed}"
     return Question(proof.question, proof.classes, proof.chosen, proof.lift, space).words()

@@ -23,7 +23,7 @@ import flint
 import numpy as np
 from numpy.typing import NDArray
 
-from ...certificates.claims import Number
+from ...certificates.fields import Number
 from ...certificates.monomials import MonomialMatrix
 from ...certificates.numbers import row_integers
 from ...deadline import NEVER, Deadline
