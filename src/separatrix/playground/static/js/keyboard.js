@@ -2,7 +2,7 @@
 
 import { isFlat, state, tell } from "./state.js";
 import { commit, redo, undo } from "./history.js";
-import { refresh } from "./api.js";
+import { refresh } from "./refresh.js";
 import { addAtCursor, deletePoints, moveCursor, relabel, selectNext } from "./points.js";
 import { fitBox, redraw, viewOfCanvas } from "./picture.js";
 import { act, toggle } from "./timeline.js";

@@ -1,7 +1,8 @@
 // Connect all parts of the page, and show the first state.
 
 import { DEFAULTS, emptyData, on, state, tell } from "./state.js";
-import { about, ask, refresh, statistics } from "./api.js";
+import { about, ask } from "./api.js";
+import { refresh, statistics } from "./refresh.js";
 import { begin, commit } from "./history.js";
 import { fill, language, notify, number, say, setLanguage, t } from "./texts.js";
 import { fitBox, redraw } from "./picture.js";

@@ -2,7 +2,7 @@
 
 import { state, on } from "./state.js";
 import { commit } from "./history.js";
-import { refresh } from "./api.js";
+import { refresh } from "./refresh.js";
 import { kernelForm } from "./blocks.js";
 import { element, t } from "./texts.js";
 

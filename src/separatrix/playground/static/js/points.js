@@ -2,7 +2,7 @@
 
 import { state, tell, isFlat, places } from "./state.js";
 import { commit } from "./history.js";
-import { refresh } from "./api.js";
+import { refresh } from "./refresh.js";
 import { overlay, redraw, viewOfCanvas } from "./picture.js";
 import { coordinates, notify, say, t } from "./texts.js";
 

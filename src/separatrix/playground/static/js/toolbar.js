@@ -2,7 +2,7 @@
 
 import { state, on, tell } from "./state.js";
 import { canRedo, canUndo, commit } from "./history.js";
-import { refresh } from "./api.js";
+import { refresh } from "./refresh.js";
 import { deletePoints, relabel } from "./points.js";
 import { markPath } from "./shapes.js";
 import { element, t } from "./texts.js";
