@@ -138,6 +138,12 @@ def dual_program(Z):
     return found.fun if found.x is not None else None
 
 
+def feasible_program(Z):
+    """Whether some w has Z w >= 1: the objective is zero."""
+    n, d = Z.shape
+    return optimize.linprog(np.zeros(d), A_ub=-Z, b_ub=-np.ones(n), bounds=[(None, None)] * d).x is not None
+
+
 def primal_program(Z):
     """max t subject to Z w >= t, |w_j| <= 1."""
     n, d = Z.shape

@@ -8,9 +8,11 @@ Separable means that a linear program is feasible
 -------------------------------------------------
 
 Let :math:`Z` be the matrix whose rows are the signed rows. The data are separable if some :math:`w` has :math:`Zw > 0`. By scaling
-:math:`w`, this is equivalent to :math:`Zw \ge 1` for some :math:`w`. The note's linear program asks for such a :math:`w`, with a zero objective.
+:math:`w`, this is equivalent to :math:`Zw \ge 1` for some :math:`w`. The note's linear program asks for such a :math:`w`, with a zero
+objective: ``sx.LinearProgram(objective="feasible")``. Every separator, times a large enough number, is optimal for it, so the answer is whatever
+the solver meets first.
 
-``sx.LinearProgram`` solves a different program that answers the same question: it maximizes the smallest score
+``sx.LinearProgram()`` solves a different program that answers the same question: it maximizes the smallest score
 :math:`\min_i \langle w, z_i\rangle` over all :math:`w` whose coordinates lie between −1 and 1. The maximum is positive if and only if the
 data are separable. Its solution need not satisfy :math:`Zw \ge 1`, but a positive multiple of it does.
 
@@ -32,8 +34,12 @@ import separatrix as sx
 
 problem = sx.datasets.make_separable(60, margin=0.12, intercept=0.2, random_state=4)
 X, y = problem.X, problem.y
+feasible = sx.LinearProgram(objective="feasible").fit(X, y)
+signs = np.where(y == np.unique(y)[1], 1, -1)
+lowest = (signs * feasible.decision_function(X)).min()
+print(f"the program of the note: every score is at least {lowest:.6f}")
 program = sx.LinearProgram().fit(X, y)
-print(f"separated by a linear program: {program.score(X, y) == 1.0}")
+print(f"separated by the margin program: {program.score(X, y) == 1.0}")
 verdict = sx.separability(X, y)
 check = sx.verify(verdict.certificate, X, y)
 print(f"{verdict.status}; the independent check accepts the proof: {check.holds}")
@@ -61,7 +67,6 @@ print(f"{model.mistakes_} mistakes; (R B)² = {(R * B) ** 2:.0f}")
 # On the other points, the score can rise or fall. The plot shows how many points are wrong after each update:
 
 trace = sx.Perceptron(order="cyclic", trace=True).fit(X, y).result_.trace
-signs = np.where(y == np.unique(y)[1], 1, -1)
 wrong = [(signs * (lifted @ weights) <= 0).sum() for weights in trace.weights]
 figure, axes = plt.subplots(figsize=(6, 2.6), layout="constrained")
 axes.step(range(1, len(wrong) + 1), wrong, where="mid")
@@ -102,25 +107,33 @@ print(proof.status, {row: str(weight) for row, weight in proof.witness_rows.item
 # :math:`w`: if :math:`w` separates the rows, the margin of :math:`-w` is negative. The data are not separable if *no* :math:`w` has a positive
 # margin.
 #
-# The next figure compares three separators: the perceptron's, that of ``sx.LinearProgram`` (largest smallest score with bounded coordinates), and the
+# The next figure compares four separators of two normal clouds: the perceptron's, those of the feasibility program and of the margin program, and the
 # one with the largest margin.
 
-best = sx.MaxMargin().fit(X, y)
-figure, panels = plt.subplots(1, 3, figsize=(10, 3.4), layout="compressed")
+generator = np.random.default_rng(3)
+signs = np.repeat([1, -1], 40)
+clouds = generator.standard_normal((80, 2)) + 2.5 * signs[:, None]
+figure, panels = plt.subplots(2, 2, figsize=(9, 7), layout="compressed")
 for axes, (name, model) in zip(
-    panels,
+    panels.flat,
     {
-        "perceptron": sx.Perceptron().fit(X, y),
-        "linear program": program,
-        "largest margin": best,
+        "perceptron": sx.Perceptron(order="cyclic"),
+        "feasibility": sx.LinearProgram(objective="feasible"),
+        "margin program": sx.LinearProgram(),
+        "largest margin": sx.MaxMargin(),
     }.items(),
     strict=True,
 ):
-    sx.plot.DecisionRegionDisplay.from_estimator(model, X, y, ax=axes)
-    distances = signs * model.decision_function(X) / np.linalg.norm(model.coef_)
+    model.fit(clouds, signs)
+    sx.plot.DecisionRegionDisplay.from_estimator(model, clouds, signs, ax=axes)
+    distances = signs * model.decision_function(clouds) / np.linalg.norm(model.coef_)
     axes.set_title(f"{name}: margin {distances.min():.3f}")
 
 # %%
+# In more dimensions the difference grows. Over 25 pairs of such clouds with centers at distance 4 from the origin, the feasibility program kept 81 %, 20 % and 18 % of the
+# largest margin (medians) in 2, 5 and 10 dimensions, and the margin program 100 %, 92 % and 84 %: see the experiment ``separators``. A closest pair of points
+# planted by hand hides this, because it nearly fixes the separator.
+#
 # The library gives a lower and an upper bound on the largest margin. Any separator proves a lower bound. Any multipliers
 # :math:`a \ge 0`, not all zero, prove the upper bound :math:`|\sum a_i z_i| / \sum a_i`, because the vector :math:`\sum a_i z_i / \sum a_i` is in the hull
 # of the signed rows, and the largest margin is the length of the shortest vector there.
@@ -133,7 +146,7 @@ sx.plot.BracketDisplay.from_estimator(
 # Experiments and playground
 # --------------------------
 #
-# - ``separatrix experiment separators``: how do three methods that find a separator differ, and how much perturbation does each tolerate?
+# - ``separatrix experiment separators``: how do four methods that find a separator differ, and how much perturbation does each tolerate?
 # - ``separatrix experiment own-point``: what does an update do to its own point, and to the others?
 #
 # ``separatrix play --lesson 1`` opens this chapter as a lesson in the playground. (If the playground is
@@ -142,5 +155,5 @@ sx.plot.BracketDisplay.from_estimator(
 # Questions
 # ---------
 #
-# - Add a point far behind its own class. Which of the three separators can change?
+# - Add a point far behind its own class. Which of the four separators can change?
 # - What is the smallest possible number of support vectors of the largest margin?

@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from itertools import product
 
 import numpy as np
 import pytest
@@ -403,18 +404,39 @@ def test_linear_programs_have_the_naive_optimum(lift, seed):
     assert dual.score(X, y) == primal.score(X, y) == 1.0
 
 
+@pytest.mark.parametrize("form", ["primal", "dual"])
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10**6), lift=st.booleans())
+def test_the_feasibility_program_gives_every_row_a_score_of_one_exactly_if_the_naive_one_is_feasible(
+    form, seed, lift
+):
+    X, y = separable(seed, n=25) if seed % 2 else overlapping(seed)
+    Z = naive.signed_rows(X, y, lift=lift)
+    model = sx.LinearProgram(objective="feasible", form=form, fit_intercept=lift)
+    if not naive.feasible_program(Z):
+        with pytest.raises(NotSeparable):
+            model.fit(X, y)
+        return
+    model.fit(X, y)
+    weights = np.append(model.coef_[0], model.intercept_) if lift else model.coef_[0]
+    assert (Z @ weights).min() >= 1.0 - 1e-7 * max(1.0, np.abs(weights).max())
+    assert (model.objective_, model.converged_) == (0.0, True)
+    margin = sx.MaxMargin(fit_intercept="lifted" if lift else False).fit(X, y).margin_upper_
+    assert (Z @ weights).min() / np.linalg.norm(weights) <= margin * (1 + 1e-9)
+
+
 def test_a_linear_program_larger_than_its_working_set_is_completed_by_scans():
     problem = sx.datasets.make_separable(n_rows=20_000, n_columns=5, margin=0.01, random_state=1)
-    for form in ("primal", "dual"):
-        model = sx.LinearProgram(form=form).fit(problem.X, problem.y)
+    for form, objective in product(("primal", "dual"), ("margin", "feasible")):
+        model = sx.LinearProgram(form=form, objective=objective).fit(problem.X, problem.y)
         assert model.score(problem.X, problem.y) == 1.0
 
 
 def test_linear_programs_separate_many_classes():
     X, y = load_iris(return_X_y=True)
     y = np.where(X[:, 2] < 2.5, 0, np.where(X[:, 2] < 4.9, 1, 2))
-    for form in ("primal", "dual"):
-        assert sx.LinearProgram(form=form).fit(X, y).score(X, y) == 1.0
+    for form, objective in product(("primal", "dual"), ("margin", "feasible")):
+        assert sx.LinearProgram(form=form, objective=objective).fit(X, y).score(X, y) == 1.0
 
 
 def test_digits_are_jointly_separable():
@@ -450,6 +472,7 @@ def test_clones_pickles_and_names(estimator):
         (sx.SoftMargin(C=-1.0), "'C' parameter of SoftMargin must be a positive"),
         (sx.SoftMargin(max_iter=1.5), "'max_iter' parameter"),
         (sx.LinearProgram(form="both"), "'form' parameter"),
+        (sx.LinearProgram(objective="zero"), "'objective' parameter"),
         (sx.LinearProgram(fit_intercept=None), "'fit_intercept' parameter of LinearProgram"),
     ],
     ids=repr,

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from .. import inputs
-from ..margins.lp.linear_program import FORMS, solve_linear_program
+from ..margins.lp.linear_program import FORMS, OBJECTIVES, solve_linear_program
 from ..margins.soft.soft_margin import solve_soft_margin
 from ..progress import spoken
 from .habits import estimator
@@ -22,10 +22,15 @@ class LinearProgram(Hyperplane, ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
+    objective : {"margin", "feasible"}, default="margin"
+        "margin": the best solution, as ``form`` describes it. "feasible": any weights that give every row a
+        score of at least one; the objective is zero, so the margin may be far below the largest.
     form : {"primal", "dual"}, default="primal"
-        "primal": maximize the smallest score with every weight between -1 and 1. "dual": minimize the sum of
-        ``a_i >= 0`` such that ``w = sum of a_i z_i`` gives every row a score of at least one; with two
-        classes, ``z_i`` is row i times 1 or -1, depending on its class.
+        The variables: the weights ("primal"), or multipliers ``a_i >= 0`` with ``w = sum of a_i z_i``
+        ("dual"); with two classes, ``z_i`` is row i times 1 or -1, depending on its class. With
+        objective="margin", the primal form maximizes the smallest score with every weight between -1 and 1,
+        and the dual form minimizes the sum of the multipliers, such that every row has a score of at least
+        one.
     fit_intercept : {True, False, "lifted"}, default=True
         True and "lifted" mean the same here: the intercept is the weight of a constant column. False: there
         is no intercept.
@@ -42,14 +47,16 @@ class LinearProgram(Hyperplane, ClassifierMixin, BaseEstimator):
     intercept_ : ndarray of shape (1,) or (classes,)
     classes_ : ndarray
     objective_ : float
-        The smallest score (primal form) or the sum of the multipliers (dual form).
+        The smallest score (primal form), the sum of the multipliers (dual form), or zero
+        (objective="feasible").
     support_ : ndarray of shape (support,)
         The training rows with non-zero multipliers.
     dual_coef_ : ndarray of shape (1, support) or (classes, support)
         Dual form: signed multipliers; if the classes are separated, ``dual_coef_ @ X[support_]`` is ``coef_``
         up to rounding. Primal form: the dual values of the rows with the smallest score; with two classes
         that are separated, their absolute values sum to one. If the classes cannot be separated, the sum of
-        the signed rows times these values is zero, within the tolerance of the solver.
+        the signed rows times these values is zero, within the tolerance of the solver. They are all zero with
+        objective="feasible" in the primal form, so that no row is listed.
     converged_ : bool
         Whether every row is strictly on its own side.
     n_iter_ : int
@@ -60,7 +67,8 @@ class LinearProgram(Hyperplane, ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    A sample weight of zero leaves the row out; other weights change nothing.
+    A sample weight of zero leaves the row out; other weights change nothing. "At least one" holds within the
+    tolerance of HiGHS.
 
     Examples
     --------
@@ -69,12 +77,16 @@ class LinearProgram(Hyperplane, ClassifierMixin, BaseEstimator):
     >>> model = sx.LinearProgram(form="dual", fit_intercept=False).fit(X, y)
     >>> model.support_, model.dual_coef_
     (array([0]), array([[0.5]]))
+    >>> any_solution = sx.LinearProgram(objective="feasible").fit(X, y)
+    >>> bool((any_solution.decision_function(X) * [1, 1, -1] > 1 - 1e-6).all())
+    True
     """
 
     _renamed: ClassVar = {"intercept": ("fit_intercept", {"lifted": True, None: False})}
     free_intercept = False
 
     _: KW_ONLY
+    objective: str = "margin"
     form: str = "primal"
     fit_intercept: bool | str = True
     inseparable: str = "raise"
@@ -101,9 +113,9 @@ class LinearProgram(Hyperplane, ClassifierMixin, BaseEstimator):
             If the program finds no separator and ``inseparable="raise"``.
         """
         with inputs.unchanged_on_error(self), spoken(inputs.need_count(self, "verbose")):
-            inputs.check_parameters(self, form=FORMS, inseparable=ON_INSEPARABLE)
+            inputs.check_parameters(self, objective=OBJECTIVES, form=FORMS, inseparable=ON_INSEPARABLE)
             rows, classes, _ = inputs.read_training_anywhere(self, X, y, sample_weight)
-            found = solve_linear_program(rows, form=self.form)
+            found = solve_linear_program(rows, form=self.form, objective=self.objective)
             weights = found.weights
             if not found.separated:
                 verdict = exact_verdict(self, X, y, sample_weight)

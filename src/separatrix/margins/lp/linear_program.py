@@ -1,18 +1,23 @@
 """A separator by linear programming: HiGHS on a working set that scans complete.
 
-The *primal* form finds weights: maximize t subject to ``<w, z_i> >= t`` and ``-1 <= w_j <= 1``. The largest t
-is positive if and only if the rows can be separated. If it is zero, the combination of the signed rows by its
-multipliers (non-negative, not all zero) is zero.
+The *primal* form finds weights. Objective "margin": maximize t subject to ``<w, z_i> >= t`` and ``-1 <= w_j
+<= 1``. The largest t is positive if and only if the rows can be separated. If it is zero, the combination of
+the signed rows by its multipliers (non-negative, not all zero) is zero.
 
 The *dual* form finds the multipliers of the perceptron, ``w = sum_i a_i z_i``: minimize ``sum_i a_i`` subject
 to ``<w, z_i> >= 1`` and ``a >= 0``. The weights are variables too, so that no matrix of rows by rows is
 formed. It is feasible if and only if the rows can be separated, because the weights of the largest margin
 have this form.
+
+Objective "feasible" asks for no best solution: the constraints are ``<w, z_i> >= 1``, and the objective is
+zero.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import highspy
@@ -28,6 +33,7 @@ from ..pairs import Pairs, mean_direction
 from .highs import TOLERANCE, quiet_solver, run_until
 
 FORMS = ("primal", "dual")
+OBJECTIVES = ("margin", "feasible")
 FIRST = 4096  # the largest number of rows that a scan adds to the program
 # HiGHS does not look at the clock while it reads a program. This is its work per number, in operations of a
 # factorization: twice the half microsecond measured on 2.4 million numbers.
@@ -48,9 +54,11 @@ class ProgramOptimum(Solution):
     weights : ndarray of shape (width,) or (classes, width)
     value : float
         The objective. Primal form: t, zero if no program was solved in time. Dual form: the sum of the
-        multipliers, infinite if no program was solved in time or HiGHS finds no solution.
+        multipliers. Objective "feasible": zero. The last two are infinite if no program was solved in time or
+        HiGHS finds no solution.
     multipliers : ndarray of shape (support,)
-        Primal form: the dual values of the rows, which sum to one if t is positive. Dual form: a.
+        Primal form: the dual values of the rows, which sum to one if t is positive; all are zero, and none is
+        listed, if the objective is zero. Dual form: a.
     rows, rivals : ndarray of int64, shape (support,)
         The rows that carry the multipliers, and the rival class of each.
     programs : int
@@ -66,7 +74,9 @@ class ProgramOptimum(Solution):
     programs: int
 
 
-def solve_linear_program(rows: Rows, *, form: str = "primal", deadline: Deadline = NEVER) -> ProgramOptimum:
+def solve_linear_program(
+    rows: Rows, *, form: str = "primal", objective: str = "margin", deadline: Deadline = NEVER
+) -> ProgramOptimum:
     """Find a separator by linear programming; if HiGHS finds none, the result is not separated.
 
     Parameters
@@ -74,6 +84,7 @@ def solve_linear_program(rows: Rows, *, form: str = "primal", deadline: Deadline
     rows : Rows
         The solver uses scans and copies of the rows of the working set.
     form : {"primal", "dual"}
+    objective : {"margin", "feasible"}
     deadline : Deadline
         When to stop and return what is known by then, within a fraction of a second and one scan.
 
@@ -83,8 +94,10 @@ def solve_linear_program(rows: Rows, *, form: str = "primal", deadline: Deadline
     """
     if form not in FORMS:
         raise InputError(f"The form must be one of {', '.join(FORMS)}. Got {form!r} instead.")
+    if objective not in OBJECTIVES:
+        raise InputError(f"The objective must be one of {', '.join(OBJECTIVES)}. Got {objective!r} instead.")
     _ = rows.squared_norms  # raises if a value is not finite
-    search = ProgramSearch(rows, form, deadline)
+    search = ProgramSearch(rows, PROGRAMS[form, objective], deadline)
     try:
         with Progress() as progress:
             search.run(progress)
@@ -110,12 +123,12 @@ class _Solution:
 class ProgramSearch:
     """Solutions of the program of a working set and scans of all rows, in turn."""
 
-    def __init__(self, rows: Rows, form: str, deadline: Deadline) -> None:
-        self.rows, self.deadline, self.primal = rows, deadline, form == "primal"
+    def __init__(self, rows: Rows, solve: Callable[[Pairs, Deadline], _Solution], deadline: Deadline) -> None:
+        self.rows, self.deadline, self.solve = rows, deadline, solve
         self.pairs = Pairs(rows)
         self.programs = 0
         # The last program that was scanned.
-        self.best = _Solution(np.zeros(rows.weights_shape), 0.0 if self.primal else np.inf, np.zeros(0))
+        self.best = _Solution(np.zeros(rows.weights_shape), 0.0 if solve is _primal else np.inf, np.zeros(0))
         self.members, self.rivals, self.separated = self.pairs.members, self.pairs.rivals, False
 
     def run(self, progress: Progress) -> None:
@@ -124,10 +137,9 @@ class ProgramSearch:
         weights = mean_direction(self.rows)
         self.deadline.need()
         self.pairs.add(self.rows.scan(weights, FIRST).rows, weights)
-        solve = _primal if self.primal else _dual
         while True:
             self.deadline.need()
-            found = solve(self.pairs, self.deadline)
+            found = self.solve(self.pairs, self.deadline)
             self.programs += 1
             mistakes, added = self.scan(found)
             if added == 0:
@@ -142,7 +154,7 @@ class ProgramSearch:
         lowest = self.rows.scan(weights, FIRST)
         self.best, self.members, self.rivals = found, pairs.members, pairs.rivals
         self.separated = lowest.mistakes == 0
-        wanted = found.value if self.primal else 1.0
+        wanted = found.value if self.solve is _primal else 1.0
         slack = TOLERANCE * max(1.0, self.rows.radius) * max(1.0, float(np.abs(weights).max(initial=0.0)))
         low = lowest.rows[lowest.scores < wanted - slack]
         added = pairs.add(low, weights) if low.size else 0
@@ -186,12 +198,21 @@ def _primal(pairs: Pairs, deadline: Deadline) -> _Solution:
     return _Solution(weights, float(solution[-1]), np.maximum(prices, 0.0))
 
 
-def _dual(pairs: Pairs, deadline: Deadline) -> _Solution:
+def _feasible(pairs: Pairs, deadline: Deadline) -> _Solution:
+    matrix = _matrix(pairs, 1, deadline)
+    size, width = matrix.shape
+    sides, free = (np.ones(size), np.full(size, np.inf)), np.full(width, np.inf)
+    solution, _ = _highs(np.zeros(width), sparse.csc_array(matrix), *sides, -free, free, deadline)
+    value, weights = (np.inf, np.zeros(width)) if solution is None else (0.0, solution)
+    return _Solution(weights.reshape(pairs.rows.weights_shape), value, np.zeros(size))
+
+
+def _dual(pairs: Pairs, deadline: Deadline, price: float = 1.0) -> _Solution:
     matrix = _matrix(pairs, 2, deadline)
     size, width = matrix.shape
     # The variables are (a, w); the rows are w - Z^T a = 0 and Z w >= 1.
     blocks = sparse.block_array([[-matrix.T, sparse.eye_array(width)], [None, matrix]], format="csc")
-    cost = np.append(np.ones(size), np.zeros(width))
+    cost = np.append(np.full(size, price), np.zeros(width))
     lower = np.append(np.zeros(width), np.ones(size))
     upper = np.append(np.zeros(width), np.full(size, np.inf))
     bounds = np.append(np.zeros(size), np.full(width, -np.inf)), np.full(size + width, np.inf)
@@ -201,7 +222,16 @@ def _dual(pairs: Pairs, deadline: Deadline) -> _Solution:
         return _Solution(np.zeros(shape), np.inf, np.zeros(size))
     multipliers = np.maximum(solution[:size], 0.0)
     weights = np.asarray(matrix.T @ multipliers).reshape(shape)
-    return _Solution(weights, float(multipliers.sum()), multipliers, -prices[:width].reshape(shape))
+    missing = -prices[:width].reshape(shape) if price else None
+    return _Solution(weights, price * float(multipliers.sum()), multipliers, missing)
+
+
+PROGRAMS: dict[tuple[str, str], Callable[[Pairs, Deadline], _Solution]] = {
+    ("primal", "margin"): _primal,
+    ("primal", "feasible"): _feasible,
+    ("dual", "margin"): _dual,
+    ("dual", "feasible"): partial(_dual, price=0.0),
+}
 
 
 def _matrix(pairs: Pairs, copies: int, deadline: Deadline) -> Any:
