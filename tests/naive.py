@@ -102,9 +102,10 @@ def perceptron(
     weights=None,
     start=None,
     renormalise=False,
+    margin=0.0,
     seed=None,
 ):
-    """Correct one mistake after the other: cyclic, shuffled or worst first; a tie is a mistake."""
+    """Correct one mistake after the other: cyclic, shuffled or worst first; scores up to ``margin`` are."""
     faces = kesler_rows(X, codes, n_classes, lift)
     half = 1.0 if n_classes == 2 else 0.5
     width = next(iter(faces[0].values())).shape
@@ -117,8 +118,8 @@ def perceptron(
     def wrong(i):
         s, rival = score(faces[i], run.weights)
         if run.weights.any():
-            run.closest = min(run.closest, abs(s))
-        return s <= 0, s, rival
+            run.closest = min(run.closest, abs(s - margin))
+        return s <= margin, s, rival
 
     def correct(i, s, rival):
         run.weights = run.weights + half * eta0 * weights[i] * faces[i][rival]
@@ -136,7 +137,7 @@ def perceptron(
             found = [(wrong(i)[1], i) for i in here]
             lowest, i = min(found)
             run.per_pass.append(0)
-            if lowest > 0:
+            if lowest > margin:
                 run.clean = True
                 return run
             if number == max_iter - 1 or run.mistakes >= max_updates:

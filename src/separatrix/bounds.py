@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from . import inputs, notebook
+from . import inputs
+from .bound_report import Bound, BoundReport
 from .deadline import Deadline
 from .dual.kernel_margin import certified_bracket, solve_kernel_margin
 from .dual.kernel_rows import KernelRows
@@ -21,151 +22,10 @@ from .margins.hard.max_margin import solve_max_margin
 from .margins.pairs import Pairs, row_scores, rows_of
 from .margins.soft.soft_margin import solve_soft_margin
 from .proofs.verdict import separability
-from .result import Floats, Result, Status, margin_text
+from .result import Floats, Result, Status
 from .rows.memory import MemoryRows
 
 SAFE = 1.0 + 1e-12  # covers the rounding of a few operations on a number that is already a bound
-
-
-@dataclass(frozen=True)
-class Bound:
-    """One bound on the mistakes of a run.
-
-    Attributes
-    ----------
-    name : str
-    value : float
-        Infinite if the bound says nothing about this run.
-    formula : str
-    certified : bool
-        Whether the value was computed from the data, at some u, and holds with all rounding errors.
-    tightness : float
-        Mistakes made divided by mistakes allowed; one means tight.
-    note : str
-        Why the bound says nothing, or where it is evaluated.
-    """
-
-    name: str
-    value: float
-    formula: str
-    certified: bool
-    tightness: float
-    note: str
-
-
-@dataclass(frozen=True, eq=False)
-class LengthBounds:
-    """Novikoff's bounds on the length of the weights after t mistakes.
-
-    Attributes
-    ----------
-    bound : float or None
-        The largest number of mistakes that the run could make.
-    name : str
-        The theorem.
-    start : float
-        The length of the first weights.
-    radius : float or None
-        The length is at most ``sqrt(start^2 + radius^2 t)``. None if updates were scaled row by row.
-    margin : float or None
-        Each mistake adds at least this to the inner product with the best separator of length one: from zero
-        weights, the length is at least ``margin * t``. None if no separator is known.
-    """
-
-    bound: float | None
-    name: str
-    start: float
-    radius: float | None
-    margin: float | None
-
-
-@dataclass(frozen=True)
-class BoundReport:
-    """The mistakes of a run, and every bound that theory gives for them.
-
-    Attributes
-    ----------
-    mistakes : float
-        M, the number of updates that led to the weights. If the weights of shards were averaged, an update
-        counts as much as its shard did, because the theorems bound this sum.
-    radius : float
-        R, the largest norm of a lifted row.
-    margin_lower, margin_upper : float
-        The bracket of the best margin of the lifted rows, with all rounding errors counted; the lower end is
-        zero or less if no separator was found.
-    n_classes : int
-    start_norm : float
-        The norm of the initial weights.
-    bounds : tuple of Bound
-    """
-
-    mistakes: float
-    radius: float
-    margin_lower: float
-    margin_upper: float
-    n_classes: int
-    start_norm: float
-    bounds: tuple[Bound, ...]
-
-    def __getitem__(self, name: str) -> Bound:
-        for bound in self.bounds:
-            if bound.name == name:
-                return bound
-        raise KeyError(f"{name!r}; there are {', '.join(bound.name for bound in self.bounds)}")
-
-    @property
-    def best(self) -> Bound:
-        """The smallest bound."""
-        return min(self.bounds, key=lambda bound: bound.value)
-
-    def lengths(self, rate: float) -> LengthBounds:
-        """Return the bounds on the length of the weights at a learning rate."""
-        finite = {bound.name: bound for bound in self.bounds if np.isfinite(bound.value)}
-        smallest = min(finite.values(), key=lambda bound: bound.value, default=None)
-        best = finite.get("Novikoff") or finite.get("any start") or smallest
-        # With more than two classes, an update moves two weight vectors by half a row each.
-        halves = 2.0 if self.n_classes > 2 else 1.0
-        return LengthBounds(
-            bound=None if best is None else best.value,
-            name="" if best is None else best.name,
-            start=self.start_norm,
-            radius=rate * self.radius / float(np.sqrt(halves)),
-            margin=rate * self.margin_lower / halves if self.margin_lower > 0.0 else None,
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain Python values."""
-        return asdict(self)
-
-    def summary(self) -> str:
-        """Return the report as a table of text."""
-        head = ("bound", "mistakes allowed", "tightness", "certified", "", "note")
-        lines = (
-            f"{name:<22}{value:>18}{share:>12}  {sure:<11}{note}"
-            for name, value, share, sure, _, note in (head, *map(_cells, self.bounds))
-        )
-        return "\n".join([self._headline(), *lines])
-
-    def _headline(self) -> str:
-        return (
-            f"{self.mistakes:.12g} mistakes, {self.n_classes} classes, R = {self.radius:.6g}, "
-            f"best margin {margin_text(self.margin_lower, self.margin_upper)}"
-        )
-
-    def _repr_html_(self) -> str:
-        return notebook.table(
-            self._headline(),
-            ("bound", "allowed", "tightness", "certified", "formula", "note"),
-            map(_cells, self.bounds),
-        )
-
-
-def _cells(bound: Bound) -> tuple[str, ...]:
-    """Return a bound as a row of a table."""
-    value, share = "no bound", ""
-    if np.isfinite(bound.value):
-        value, share = f"{bound.value:,.1f}", f"{bound.tightness:.3g}"
-    return bound.name, value, share, "yes" if bound.certified else "no", bound.formula, bound.note
 
 
 class MistakeBounds(BaseEstimator):
@@ -225,6 +85,9 @@ def mistake_bounds(
     positive if the learning rate is below ``2 margin / (R^2 - margin^2)``. From other weights, c may be below
     -g, and nothing is proved.
 
+    A run with a margin b updates on every row with a score of at most b. The theorems hold for its updates,
+    with ``R^2 + 2 b / eta0`` instead of ``R^2``, where R is the norm of the longest row.
+
     For order="mixed", take the sum of ``mixed_counts`` for the number of mistakes, and multiply the loss of
     each row by its count: then every theorem for runs without averaging holds. The reason is that averaging
     keeps the mean progress along u, and by convexity does not increase the mean squared length.
@@ -242,7 +105,7 @@ def mistake_bounds(
     if isinstance(run, KernelPerceptron):
         return _kernel_bounds(run, X, y)
     result, rows, steps = _read(run, X, y, row_weights)
-    case = _Case(rows, result, steps, _start(run, result, rows, steps))
+    case = _Case(rows, result, steps, _start(run, result, rows, steps), run.margin)
     if separable is None and result.errors != 0:
         separable = _can_be_separated(rows)
     hard = None if separable is False else solve_max_margin(rows, gap=1e-6)
@@ -260,7 +123,8 @@ def mistake_bounds(
             case.bound(each.name, given, "at the given weights u", suffix=" at u") for each in tuple(bounds)
         ]
     norm = float(np.linalg.norm(case.start))
-    return BoundReport(case.mistakes, rows.radius, lower, upper, rows.n_classes, norm, tuple(bounds))
+    known = case.mistakes, rows.radius, lower, upper, rows.n_classes, norm
+    return BoundReport(*known, tuple(bounds), update_margin=float(run.margin))
 
 
 def _kernel_bounds(model: KernelPerceptron, X: Any, y: Any) -> BoundReport:
@@ -309,7 +173,7 @@ class _SaysNothing(Exception):
 class _Case:
     """A run in the terms of the theorems: signed rows scaled by their steps, a start, mistakes."""
 
-    def __init__(self, rows: MemoryRows, result: Result, steps: Floats, start: Floats) -> None:
+    def __init__(self, rows: MemoryRows, result: Result, steps: Floats, start: Floats, margin: float) -> None:
         self.rows, self.counts, self.steps = rows, result.multipliers, steps
         self.mistakes: float = self.counts.sum().item()
         self.many = rows.n_classes > 2
@@ -319,7 +183,12 @@ class _Case:
         self.rounding = (width + 8) * 2.0**-52
         norms = np.sqrt(rows.squared_norms) * (np.sqrt(2.0) if self.many else 1.0)
         self.norms = norms * (1.0 + self.rounding)
-        self.radius = float((self.norms * self.factor)[rows.order].max())
+        # A row with a score of at most b makes |w|^2 larger by at most R^2 + 2b, and no other step of a proof
+        # uses that scores of mistakes are not positive: R^2 + 2b takes the place of R^2 in every theorem.
+        longest = float((self.norms * self.factor)[rows.order].max())
+        reach = 2.0 * margin * float(self.factor[rows.order].max())
+        self.radius = float(np.sqrt(longest**2 + reach)) * SAFE if margin else longest
+        self.suffix = ", with R^2 + 2 b / eta0 for R^2" if margin else ""
         self.start = start
 
     def bound(self, name: str, weights: Floats | None, note: str, suffix: str = "") -> Bound:
@@ -345,7 +214,7 @@ class _Case:
     def formula(self, name: str) -> str:
         """Return the formula of a theorem."""
         start = bool(self.start.any())
-        return {
+        formulas = {
             "Novikoff": "2 (R / margin)^2" if self.many else "(R / margin)^2",
             "any start": "the larger root of g^2 t^2 + (2 c1 g - R^2) t + c1^2 - c0^2",
             "hinge": "R^2 |u|^2 + 2 L(u)",
@@ -353,7 +222,8 @@ class _Case:
             if start
             else "(A/2 + sqrt(A^2/4 + L))^2, A = R |u|",
             "renormalised": "1 + (1 - g / s) / ((1 + g) / sqrt(1 + s^2) - 1), rows times their steps",
-        }[name]
+        }
+        return formulas[name] + self.suffix
 
     def need_zero_start(self) -> None:
         if np.isnan(self.start).any():

@@ -43,6 +43,11 @@ class Status(enum.Enum):
         "raise max_updates, or scale the columns",
         "max_updates",
     )
+    MARGIN_MISSED = (
+        "The weights separate the rows, but the run ended before every score was above margin",
+        "raise max_iter, or lower margin",
+        "max_iter",
+    )
     STEP_LIMIT = (
         "The solver reached the limit of steps before the requested gap",
         "raise max_iter, or set a larger gap",
@@ -253,7 +258,7 @@ class RunResult(Solution):
     @property
     def separated(self) -> bool:
         """Whether the weights separate every row."""
-        return self.status is Status.SEPARATED
+        return self.status in (Status.SEPARATED, Status.MARGIN_MISSED)
 
     def __repr__(self) -> str:
         made = f"{self.mistakes:,} mistakes in {self.passes:,} passes"

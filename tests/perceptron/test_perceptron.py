@@ -531,6 +531,7 @@ def test_one_weight_vector_a_class_gives_the_binary_answer_for_two(data):
             log=np.zeros((0, 3), dtype=np.int64),
             norms=np.empty(0),
             floor=np.full(1, np.inf),
+            margin=np.zeros(1),
             clock=np.array([0, 0, 10**9, 0]),
         )
         for rivals, ndim in ((1, 1), (2, 2))

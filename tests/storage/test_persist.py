@@ -247,7 +247,7 @@ def test_no_module_path_of_ours_stands_in_a_file(name, tmp_path):
     sx.save(MODELS[name].fit(X, y), tmp_path / "model.skops")
     schema = schema_of((tmp_path / "model.skops").read_bytes())
     assert "separatrix." not in schema
-    assert "separatrix/Perceptron/2" in schema or name not in ("perceptron", "pipeline")
+    assert "separatrix/Perceptron/3" in schema or name not in ("perceptron", "pipeline")
 
 
 def test_a_perceptron_of_the_first_version_has_the_default_stopping_rule(tmp_path):
@@ -257,7 +257,7 @@ def test_a_perceptron_of_the_first_version_has_the_default_stopping_rule(tmp_pat
     data = (tmp_path / "model.skops").read_bytes()
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
-    older = schema_of(data).replace("separatrix/Perceptron/2", "separatrix/Perceptron/1")
+    older = schema_of(data).replace("separatrix/Perceptron/3", "separatrix/Perceptron/1")
     (tmp_path / "model.skops").write_bytes(zipped(members | {"schema.json": older}))
     loaded = sx.load(tmp_path / "model.skops")
     assert loaded.get_params()["n_iter_no_change"] == sx.Perceptron().n_iter_no_change
@@ -266,7 +266,7 @@ def test_a_perceptron_of_the_first_version_has_the_default_stopping_rule(tmp_pat
 
 def test_what_looks_like_a_type_in_a_users_dictionary_stays_what_it_is(tmp_path):
     columns = {
-        "__type__": "separatrix/Perceptron/2",
+        "__type__": "separatrix/Perceptron/3",
         "__module__": "separatrix.result",
         "__class__": "Status",
     }
@@ -277,13 +277,13 @@ def test_what_looks_like_a_type_in_a_users_dictionary_stays_what_it_is(tmp_path)
 @pytest.mark.parametrize(
     "other",
     [
-        '"__type__": "separatrix/Perceptron/3"',
+        '"__type__": "separatrix/Perceptron/4"',
         '"__type__": "separatrix/perceptron/1"',
-        '"__type__": "separatrix/../Perceptron/2"',
+        '"__type__": "separatrix/../Perceptron/3"',
         '"__type__": "separatrix.estimators.linear.Perceptron"',
         '"__type__": "builtins/eval/1"',
-        '"__type__": "separatrix/Perceptron/2", "__module__": "os", "__class__": "system"',
-        '"__type__": "separatrix/Perceptron/2", "__class__": "MaxMargin"',
+        '"__type__": "separatrix/Perceptron/3", "__module__": "os", "__class__": "system"',
+        '"__type__": "separatrix/Perceptron/3", "__class__": "MaxMargin"',
         '"__module__": "separatrix.estimators.linear", "__class__": "Perceptron"',
         '"__module__": "separatrix", "__class__": "Perceptron"',
     ],
@@ -292,8 +292,8 @@ def test_a_name_that_is_not_in_the_registry_is_refused_and_nothing_is_imported(o
     sx.save(sx.Perceptron().fit(X, y), tmp_path / "whole.skops")
     data = (tmp_path / "whole.skops").read_bytes()
     schema = schema_of(data)
-    assert schema.count('"__type__": "separatrix/Perceptron/2"') == 1
-    members = {"schema.json": schema.replace('"__type__": "separatrix/Perceptron/2"', other)}
+    assert schema.count('"__type__": "separatrix/Perceptron/3"') == 1
+    members = {"schema.json": schema.replace('"__type__": "separatrix/Perceptron/3"', other)}
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         members |= {name: archive.read(name) for name in archive.namelist() if name != "schema.json"}
     monkeypatch.setattr(skops.io, "loads", lambda *_, **__: pytest.fail("the file was opened"))

@@ -53,6 +53,7 @@ mixing mistakes|even: Perceptrons with --order mixed: how the parts are weighted
 max_iter: The maximum number of passes over the rows, or of steps of a solver.
 eta0, --learning-rate: Perceptrons: the learning rate, which scales every update.
 renormalise: Perceptrons: scale the weights to length one after each update.
+margin B: Perceptrons: correct every row whose score is at most B, for a larger margin.
 seed: The seed of the random number generator.
 init WEIGHTS: Perceptrons: the initial weights: zeros, random, or numbers separated by commas, with the
     intercept last. For more than two classes, one list per class, separated by semicolons.

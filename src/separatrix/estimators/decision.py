@@ -119,6 +119,8 @@ def not_separated(result: RunResult, question: str, *, average: bool, budget: bo
 
     ``question`` is the call that decides whether there is a separator.
     """
+    if result.status is Status.MARGIN_MISSED:
+        return not_converged(result.status, f"The margin reached is {rounded(result.margin_lower)}.")
     whose = "the last weights have" if average else "the weights have"  # an average may have others
     wrong = f"{whose} {result.errors} of {len(result.counts)} rows on the wrong side or on the boundary"
     if result.errors is None:

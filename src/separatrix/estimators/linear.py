@@ -37,8 +37,9 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
 
     Novikoff's theorem (1962) bounds the number of mistakes by ``(R / margin)**2`` for two classes, and by
     twice that for more. It holds in exact arithmetic, for a start at zero, without renormalizing, without
-    sample or class weights, and for every order except "mixed" (see the notes). R is the norm of the longest
-    row. R and the margin are those of the rows with a constant column, if there is an intercept.
+    sample or class weights, with ``margin=0``, and for every order except "mixed" (see the notes). R is the
+    norm of the longest row. R and the margin are those of the rows with a constant column, if there is an
+    intercept.
 
     Parameters
     ----------
@@ -68,6 +69,13 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
     renormalise : bool, default=False
         Scale the weights to length one after each update. Novikoff's bound does not hold then; another bound
         holds for a start at zero and a small learning rate (see ``mistake_bounds``).
+    margin : float, default=0.0
+        Correct every row whose score is at most this number b, not only mistakes (a mistake has a score of
+        zero or less). The updates are then at most ``(R**2 + 2 * b / eta0) / gamma**2``, where gamma is the
+        best margin, and the final weights have at least the margin ``gamma * b / (eta0 * R**2 + 2 * b)``,
+        which tends to half of the best as b grows. This holds under the conditions of Novikoff's theorem, for
+        two classes, if the run converges; ``mistake_bounds`` has the bounds for more classes. Every row must
+        be visited in turn, so "working_set" is replaced as with ``average``; "mixed" cannot be used.
     max_iter : int, default=100
         The maximum number of times that all rows are read: in passes, which correct mistakes, and in scans,
         which only compute scores.
@@ -119,7 +127,8 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
     n_iter_ : int
         The number of passes over, and scans of, all rows.
     converged_ : bool
-        Whether the last scan of all rows found no mistake, so that the last weights separate the classes.
+        Whether the last scan of all rows found no mistake, so that the last weights separate the classes;
+        with a ``margin``, whether every score is above it.
         After ``partial_fit`` it is always False, because the rows were not read again.
     result_ : Result
         The status, the margin bracket, the radius, the history, and the trace or cycle if there is one.
@@ -150,6 +159,8 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
     Theory of Automata 12, 615-622.
     Freund, Y. and Schapire, R. E. (1999). Large margin classification using the perceptron
     algorithm. Machine Learning 37, 277-296.
+    Krauth, W. and Mezard, M. (1987). Learning algorithms with optimal stability in neural networks. Journal
+    of Physics A 20, L745-L752.
     McDonald, R., Hall, K. and Mann, G. (2010). Distributed training strategies for the structured
     perceptron. Proceedings of NAACL-HLT, 456-464.
 
@@ -172,6 +183,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
     eta0: float = 1.0
     init: Any = "zeros"
     renormalise: bool = False
+    margin: float = 0.0
     max_iter: int = 100
     max_updates: int | None = None
     n_iter_no_change: int | None = 3
@@ -204,7 +216,9 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
             warm = (self._weights, self.classes_) if self.warm_start and hasattr(self, "_weights") else None
             rows, classes, sample_weight = inputs.read_training_anywhere(self, X, y, sample_weight)
             rows = lightly(rows)
-            visits = self.order not in ("working_set", "worst") or bool(self.average) or self.renormalise
+            visits = self.order not in ("working_set", "worst") or bool(
+                self.average or self.renormalise or self.margin
+            )
             seed = self._generator(
                 shuffles=visits and self.order in ("shuffled", "interleaved", "working_set")
             )
@@ -218,6 +232,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
                 max_updates=self.max_updates,
                 n_iter_no_change=self.n_iter_no_change,
                 eta0=self.eta0,
+                margin=self.margin,
                 row_weights=weights,
                 start=start,
                 renormalise=self.renormalise,
@@ -284,6 +299,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
                 rows,
                 start=self._weights,
                 steps=steps_of(rows, self.eta0, row_weights),
+                margin=self.margin,
                 visits=self._visits,
                 averaging=self._mean == "averaged",
                 logging=self._mean == "voted",
@@ -321,10 +337,12 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         inputs.check_parameters(self, order=ORDERS, average=AVERAGES, mixing=MIXINGS)
-        if self.renormalise and self.average:
+        if self.renormalise and (self.average or self.margin):
+            other = "average" if self.average else "margin"
             raise InputError(
-                "renormalise=True and average cannot be combined: the mean is kept as a sum of updates, "
-                "which renormalising rescales. Choose one of the two."
+                f"renormalise=True and {other} cannot be combined: the mean is a sum of updates, "
+                "the margin is a bound on scores, and renormalising rescales both. Choose one of the two.",
+                parameter=other,
             )
 
     @property
@@ -451,4 +469,4 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         self.result_ = result
         self.mistakes_, self.kept_mistakes_ = mistakes, kept
         self.n_iter_ = result.passes
-        self.converged_: bool = result.separated
+        self.converged_: bool = result.status is Status.SEPARATED

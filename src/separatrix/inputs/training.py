@@ -267,6 +267,8 @@ def check_parameters(estimator: Any, **choices: tuple[Any, ...]) -> None:
             need_choice(estimator, name, choices[name])
         elif name in ("C", "eta0", "gap", "memory_limit"):
             need_positive(estimator, name, optional=getattr(type(estimator), name, 0.0) is None)
+        elif name == "margin":
+            need_positive(estimator, name, zero=True)
         elif name in ("budget", "max_iter", "max_updates", "shards"):
             need_positive(estimator, name, whole=True, optional=getattr(type(estimator), name) is None)
         elif name in ("renormalise", "trace", "warm_start") and not isinstance(value, bool | np.bool_):
@@ -281,15 +283,18 @@ def need_choice(estimator: Any, name: str, choices: tuple[Any, ...]) -> None:
         raise _wrong(estimator, name, f"one of {listed}", value)
 
 
-def need_positive(estimator: Any, name: str, *, whole: bool = False, optional: bool = False) -> None:
-    """Check that a parameter is a positive, finite number."""
+def need_positive(
+    estimator: Any, name: str, *, whole: bool = False, optional: bool = False, zero: bool = False
+) -> None:
+    """Check that a parameter is a positive, finite number; ``zero`` allows zero as well."""
     value: Any = getattr(estimator, name)
     if optional and value is None:
         return
     largest = int(np.iinfo(np.int64).max) if whole else float(np.finfo(np.float64).max)
     number = isinstance(value, numbers.Integral if whole else numbers.Real) and not isinstance(value, bool)
-    if not (number and 0 < value <= largest):
+    if not (number and (0 < value <= largest or (zero and value == 0))):
         wanted = "a positive whole number" if whole else "a positive finite number"
+        wanted = "a finite number of 0 or more" if zero else wanted
         raise _wrong(estimator, name, wanted + (" or None" if optional else ""), value)
 
 

@@ -31,8 +31,9 @@ class Tally(NamedTuple):
 
     ``counts[i, r]`` counts the updates on row i against rival r (one column for two classes), ``average`` is
     the sum that lazy averaging needs, ``log`` has (row, rival, visit) of each mistake, ``norms`` the squared
-    norms of the rows visited (negative if unknown), ``floor`` the smallest score since it was reset, and
-    ``clock`` the visits, the mistakes, the limit on mistakes and the length of the log.
+    norms of the rows visited (negative if unknown), ``floor`` the smallest score since it was reset,
+    ``margin`` the largest score that is corrected (zero, unless the perceptron has a margin), and ``clock``
+    the visits, the mistakes, the limit on mistakes and the length of the log.
     """
 
     counts: Any
@@ -40,6 +41,7 @@ class Tally(NamedTuple):
     log: Any
     norms: Any
     floor: Any
+    margin: Any
     clock: Any
 
 

@@ -195,13 +195,13 @@ def measure(rows: Any, order: Any, norms: Any) -> int:
 
 @loop
 def learn(rows: Any, order: Any, w: Any, steps: Any, tally: Tally) -> int:
-    """Visit the rows of ``order``, correcting ``w`` on every mistake; a tie is a mistake.
+    """Visit the rows of ``order``, correcting ``w`` on every mistake: a score of at most ``tally.margin``.
 
     Keeps ``w == start + sum_i steps[i] * counts[i] * z_i``: the counts are half of the proof.
     Returns how many rows were visited. These are fewer than all rows if the limit on mistakes is reached or
     the log is full.
     """
-    floor, seen, full = tally.floor[0], 0, False
+    floor, margin, seen, full = tally.floor[0], tally.margin[0], 0, False
     while seen < order.shape[0] and not full:
         here = order[seen : seen + rows_at_once(rows, order[seen])]
         if tally.norms.shape[0] > 0:
@@ -210,7 +210,7 @@ def learn(rows: Any, order: Any, w: Any, steps: Any, tally: Tally) -> int:
             score, rival = row_score(rows, i, w)
             if score < floor:
                 floor = score
-            if not score > 0.0:
+            if not score > margin:
                 full = is_full(tally)
                 if full:
                     break

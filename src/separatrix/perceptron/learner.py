@@ -58,6 +58,7 @@ class Learner:
         *,
         start: Floats,
         steps: Floats,
+        margin: float = 0.0,
         max_updates: int | None = None,
         renormalise: bool = False,
         visits: int = 0,
@@ -84,6 +85,7 @@ class Learner:
             log=np.zeros((LOG_ROOM if logging else 0, 3), dtype=np.int64),
             norms=np.empty(0),
             floor=np.full(1, np.inf),
+            margin=np.full(1, float(margin)),
             clock=np.array([visits, 0, limit, 0], dtype=np.int64),
         )
 
@@ -91,6 +93,11 @@ class Learner:
     def mistakes(self) -> int:
         """Updates made so far."""
         return int(self.tally.clock[MISTAKES])
+
+    @property
+    def margin(self) -> float:
+        """The largest score of a row that is corrected: zero, unless the perceptron has a margin."""
+        return float(self.tally.margin[0])
 
     @property
     def multipliers(self) -> NDArray[Any]:

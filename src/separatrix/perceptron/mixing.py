@@ -107,7 +107,7 @@ def epoch(run: Run, shards: Shards, mixing: str) -> bool:
         run.end_pass(None)
         return False
     lowest = min((each.lowest for each in passed), default=np.inf)
-    run.end_pass(Standing(before, 0, 0.0, run.bracket.lower(lowest)))
+    run.end_pass(Standing(before, 0, 0.0, run.bracket.lower(lowest), clear=True))
     return True
 
 

@@ -26,6 +26,7 @@ def solve_perceptron(
     max_updates: int | None = None,
     n_iter_no_change: int | None = None,
     eta0: float = 1.0,
+    margin: float = 0.0,
     row_weights: Floats | None = None,
     start: Floats | None = None,
     renormalise: bool = False,
@@ -49,7 +50,7 @@ def solve_perceptron(
     rows : Rows
         The orders "cyclic", "shuffled" and "interleaved" need `MemoryRows`. Order "mixed" visits shards where
         they are. The other orders use scans, and copies of a few rows.
-    order, max_iter, max_updates, n_iter_no_change, eta0, renormalise, average, trace, shards, mixing
+    order, max_iter, max_updates, n_iter_no_change, eta0, margin, renormalise, average, trace, shards, mixing
         As in `separatrix.Perceptron`, but ``n_iter_no_change`` is off by default.
     row_weights : ndarray of shape (rows,), optional
         A factor for the updates of each row.
@@ -62,7 +63,7 @@ def solve_perceptron(
     """
     if order not in ORDERS:
         raise InputError(f"The order must be one of {', '.join(ORDERS)}. Got {order!r} instead.")
-    if order == "working_set" and (average or renormalise):
+    if order == "working_set" and (average or renormalise or margin):
         order = "shuffled" if rows.order.size <= ADDED else "interleaved"
     if average and order == "worst":
         raise InputError(
@@ -70,11 +71,12 @@ def solve_perceptron(
             parameter="order",
         )
     if order == "mixed":
-        _check_mixed(average=average, renormalise=renormalise, trace=trace, mixing=mixing)
+        _check_mixed(average=average, renormalise=renormalise, trace=trace, margin=margin, mixing=mixing)
     learner = Learner(
         rows,
         start=np.broadcast_to(0.0, rows.weights_shape) if start is None else start,
         steps=steps_of(rows, eta0, row_weights),
+        margin=margin,
         max_updates=max_updates,
         renormalise=renormalise,
         averaging=average == "averaged",
@@ -105,10 +107,16 @@ def solve_perceptron(
         return run.finish(order, interrupted=interrupted, voted=average == "voted", trace=trace)
 
 
-def _check_mixed(*, average: str | bool, renormalise: bool, trace: bool, mixing: str) -> None:
+def _check_mixed(*, average: str | bool, renormalise: bool, trace: bool, margin: float, mixing: str) -> None:
     if mixing not in MIXINGS:
         raise InputError(f"mixing must be one of {', '.join(MIXINGS)}. Got {mixing!r} instead.")
-    for asked, name in ((renormalise, "renormalise"), (trace, "trace"), (average == "voted", "voting")):
+    voted = average == "voted"
+    for asked, name in (
+        (renormalise, "renormalise"),
+        (trace, "trace"),
+        (voted, "voting"),
+        (margin, "a margin"),
+    ):
         if asked:
             raise InputError(
                 f"Order 'mixed' cannot be combined with {name}: the shards learn in parallel, so there is "
@@ -129,7 +137,7 @@ def _worst(run: Run) -> None:
     learner = run.learner
     while not run.stopped():
         found = run.scan()
-        if found.mistakes == 0 or run.stopped():
+        if found.scores[0] > learner.margin or run.stopped():
             return
         Part(learner, found.rows[:1]).plain_pass()
         if learner.renormalise:

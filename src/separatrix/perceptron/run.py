@@ -37,12 +37,15 @@ class Standing:
         The sum of the steps of these rows.
     lower : float
         The margin of the weights.
+    clear : bool
+        Whether no row has to be corrected: every score is above the margin that the run is to reach.
     """
 
     mistakes: int
     errors: int | None
     cost: float
     lower: float
+    clear: bool
 
 
 @dataclass
@@ -121,7 +124,8 @@ class Run:
             )
         clean = make_pass(learner, rows, order, measure=not self.history)
         lowest = float(learner.tally.floor[0])
-        self.end_pass(Standing(learner.mistakes, 0, 0.0, self.bracket.lower(lowest)) if clean else None)
+        lower = self.bracket.lower(lowest)
+        self.end_pass(Standing(learner.mistakes, 0, 0.0, lower, clear=True) if clean else None)
         return clean
 
     def scan(self, limit: int = 1) -> Scan:
@@ -133,8 +137,9 @@ class Run:
     def _look(self, limit: int = 1) -> tuple[Scan, Standing]:
         learner = self.learner
         found = learner.rows.scan(learner.weights, limit, learner.steps)
-        lower = self.bracket.lower(float(found.scores[0]))
-        return found, Standing(learner.mistakes, found.mistakes, found.cost, lower)
+        lowest = float(found.scores[0])
+        lower, clear = self.bracket.lower(lowest), lowest > learner.margin
+        return found, Standing(learner.mistakes, found.mistakes, found.cost, lower, clear)
 
     def end_pass(self, standing: Standing | None) -> None:
         """Record a reading of every row, and decide whether the run goes on.
@@ -145,7 +150,7 @@ class Run:
         self._record(standing)
         if standing is not None:
             self.latest = standing
-            if standing.errors == 0:
+            if standing.clear:
                 return
             if self.pocket and (self.best is None or standing.cost < self.best[0].cost):
                 self.best = standing, self.learner.state()
@@ -182,7 +187,7 @@ class Run:
         if mistakes > self.recorded:
             self._record(standing)
         if standing.errors == 0:
-            status = Status.SEPARATED
+            status = Status.SEPARATED if standing.clear else Status.MARGIN_MISSED
         elif self.best is not None and self.best[0].cost < standing.cost:
             standing = self.best[0]
             learner.restore(self.best[1])
@@ -207,7 +212,7 @@ class Run:
     def _closing_scan(self) -> Standing:
         """Count the errors of the last weights, unless that takes long compared with the few passes."""
         if self.learner.rows.numbers > threads.MOST_AT_ONCE and len(self.history) < FEW_PASSES:
-            return Standing(self.learner.mistakes, None, math.inf, -math.inf)
+            return Standing(self.learner.mistakes, None, math.inf, -math.inf, clear=False)
         return self._look()[1]
 
 

@@ -6,7 +6,8 @@ import warnings
 from dataclasses import dataclass
 from typing import Any
 
-from ..bounds import BoundReport, mistake_bounds
+from ..bound_report import BoundReport
+from ..bounds import mistake_bounds
 from ..errors import ConvergenceWarning, SeparatrixError
 from ..estimators.kernel import KernelPerceptron
 from ..estimators.linear import Perceptron

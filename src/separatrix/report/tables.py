@@ -18,7 +18,7 @@ from ..rows import threads
 from ..sparse import dense
 
 if TYPE_CHECKING:  # it imports scikit-learn, which the answer of a check does not need
-    from ..bounds import BoundReport
+    from ..bound_report import BoundReport
     from ..files.reader import Place
 
     Places = Callable[[Sequence[int]], list[Place]]

@@ -100,7 +100,7 @@ def _learn(rows: Any, order: Ints, w: Floats, steps: Floats, tally: Tally, block
         part = slice(seen, min(order.size, (seen // block + 1) * block))
         outputs = outputs_of(values[part], w)
         scores = signed_scores(outputs, labels[part])
-        right = scores > 0.0
+        right = scores > tally.margin[0]
         first = int(right.argmin())  # the first mistake, if there is one
         clean = bool(right[first])
         tally.floor[0] = min(tally.floor[0], scores[: None if clean else first + 1].min())

@@ -36,7 +36,7 @@ HELD = {
 }
 
 # Classes whose fields have changed. Since version 2, results keep their history as columns, optima have a
-# status, and estimators have fit_intercept; Perceptron has n_iter_no_change.
+# status, and estimators have fit_intercept; Perceptron has n_iter_no_change, and since version 3 a margin.
 VERSIONS = dict.fromkeys(
     (
         *("KernelResult", "Result"),
@@ -44,7 +44,7 @@ VERSIONS = dict.fromkeys(
         *("LinearProgram", "MaxMargin", "Perceptron", "SoftMargin"),
     ),
     2,
-)
+) | {"Perceptron": 3}
 
 _HOMES_OF_CLASSES = {
     **{name: f"{PACKAGE}.{home}" for home, names in HELD.items() for name in names},

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ...bounds import LengthBounds, mistake_bounds
+from ...bound_report import LengthBounds
+from ...bounds import mistake_bounds
 from ...errors import SeparatrixError
 from ...estimators.margin import MaxMargin
 from ...kernels.base import BLOCK_VALUES
