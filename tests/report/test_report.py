@@ -15,7 +15,7 @@ from separatrix.errors import InputError
 from separatrix.markup import join, tag
 from separatrix.report import figures, tables, words
 from separatrix.report.findings import investigate
-from separatrix.report.page import render
+from separatrix.report.page import SCRIPT, render
 from separatrix.result import PassRecord
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -70,7 +70,8 @@ CASES = {
 def test_the_page_is_whole_and_needs_no_network(case):
     found = page(*CASES[case])
     reader = Reader(found)
-    assert not {"script", "link", "img", "iframe", "object", "embed"} & set(reader.tags)
+    assert not {"link", "img", "iframe", "object", "embed"} & set(reader.tags)
+    assert re.findall("<script.*?</script>", found, re.DOTALL) == [f"<script>{SCRIPT}</script>"]
     linked = [value for name, value in reader.attributes if name in ("src", "href", "xlink:href", "action")]
     assert all(value.startswith("#") for value in linked)  # a mark that is drawn many times
     assert re.findall(r"url\(.", found) == ["url(#"] * found.count("url(")
@@ -98,7 +99,8 @@ def test_the_page_says_the_verdict_the_proof_and_the_facts():
     )
     found = render(findings)
     said = " ".join(Reader(found).words)
-    assert words.answer(findings.verdict) in said
+    assert words.headline(findings.verdict, regression=True) in said
+    assert words.plain(findings.verdict) in said
     assert findings.verdict.certificate.sha256 in said
     assert "flowers.csv" in said
     assert sx.__version__ in said
@@ -113,8 +115,29 @@ def test_text_from_the_data_is_only_text():
     labels = np.array([hostile, "other"])[(np.arange(100) >= 50).astype(int)]
     found = page(X[:100], labels, title=hostile, names=names, facts=((hostile, hostile),))
     reader = Reader(found)
-    assert "script" not in reader.tags
+    assert reader.tags.count("script") == 1
     assert hostile in "".join(reader.words)
+
+
+TONES = {("separable", True): "caution", ("separable", False): "good"}
+TONES |= {("overlapping", True): "good", ("overlapping", False): "caution"}
+
+
+@pytest.mark.parametrize(("case", "regression"), TONES)
+def test_the_color_says_what_the_answer_means_for_whoever_asked(case, regression):
+    X_two, y_two = CASES[case]
+    model = None if regression else sx.Perceptron().fit(X_two, y_two)
+    assert f'class="verdict {TONES[case, regression]}"' in page(X_two, y_two, model=model)
+
+
+def test_one_action_comes_before_the_details_and_only_for_a_regression():
+    X_two, y_two = CASES["separable"]
+    before, details = page(X_two, y_two).split("<details")
+    assert before.count('class="way"') == 1
+    assert details.count('class="way"') >= 2
+    assert (
+        'class="way"' not in page(X_two, y_two, model=sx.Perceptron().fit(X_two, y_two)).split("<details")[0]
+    )
 
 
 def test_light_dark_phone_and_print_have_their_styles():
@@ -252,7 +275,7 @@ def test_a_report_of_a_kernel_model_is_about_its_feature_space():
     text = page(X, y, model=model)
     head = text[text.index("<header") : text.index("</header>")]
     curved = "in the feature space of (1 + &lt;x, x&#x27;&gt;)^2."
-    assert f"Complete separation. Yes: the classes can be separated with an intercept {curved}" in head
+    assert f"Yes: the classes can be separated with an intercept {curved}" in head
     assert "KernelPerceptron classifies all 4 rows correctly." in head
     assert f"<b>{model.mistakes_:,}</b><span>updates</span>" in text
     assert curved in page(X, y, kernel=sx.kernels.Polynomial(2))
@@ -267,7 +290,7 @@ def test_a_report_is_written_of_a_formula_or_a_pipeline(tmp_path):
     frame = pd.DataFrame({"dose": [1.0, 2.0, 3.0, 4.0, None], "ill": ["no", "no", "yes", "yes", "no"]})
     sx.write_report(path, "ill ~ dose", data=frame)
     text = path.read_text("utf-8")
-    assert "Complete separation." in text
+    assert "Complete separation: there is no finite estimate" in text
     assert "ill ~ dose" in text
     assert "1 (missing values)" in text
 

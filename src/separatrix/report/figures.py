@@ -39,7 +39,7 @@ class View:
         self.points = Points(data.X, table, codes, self.classes, data.names)
         self.model: Model = read_model(findings.model, self.points)
         self.two = self.classes.size == 2
-        self._estimator = findings.model
+        self.estimator = findings.model
 
     @cached_property
     def length(self) -> float:
@@ -66,7 +66,7 @@ class View:
     @cached_property
     def band(self) -> float | None:
         """The margin of the weights, or the distance below which a soft margin charges a loss."""
-        if isinstance(self._estimator, MaxMargin | SoftMargin) and self.model.linear:
+        if isinstance(self.estimator, MaxMargin | SoftMargin) and self.model.linear:
             return 1.0 / self.length
         lowest = float(self.leads.min())
         return lowest if lowest > 0.0 else None
@@ -92,7 +92,8 @@ def boundary(view: View, most: int = 1200) -> Markup:
         support=np.zeros(0, dtype=np.int64),
         errors=np.flatnonzero(wrong),
     )
-    words = "Crosses mark rows on the wrong side or on the boundary. " if wrong.any() else ""
+    words = f"The classifier is {type(view.estimator).__name__}. "
+    words += "Crosses mark rows on the wrong side or on the boundary. " if wrong.any() else ""
     if points.table.shape[1] > 2:
         words += (
             "All features are used. The horizontal axis is the direction of the weights, and the vertical "
@@ -107,7 +108,7 @@ def boundary(view: View, most: int = 1200) -> Markup:
     def draw(ax: Axes) -> None:
         shown.plot(ax=ax, legend=False).ax_.set_aspect("auto")
 
-    return _figure("The boundary", words, draw, view, height=4.0)
+    return _figure("The boundary", words, draw, view, width=7.6, height=4.0)
 
 
 def margins(view: View) -> Markup:
@@ -186,10 +187,16 @@ def bracket(history: tuple[PassRecord, ...]) -> Markup | None:
 
 
 def _figure(
-    title: str, caption: str, draw: Callable[[Axes], Any], view: View | None = None, *, height: float = 3.2
+    title: str,
+    caption: str,
+    draw: Callable[[Axes], Any],
+    view: View | None = None,
+    *,
+    width: float = 5.4,
+    height: float = 3.2,
 ) -> Markup:
     """Draw a picture; with a view, a legend above it names the classes."""
-    figure, ax = new_figure(LIGHT, size=(5.4, height))
+    figure, ax = new_figure(LIGHT, size=(width, height))
     with style(LIGHT):
         draw(ax)
         if view is not None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from ..bound_report import BoundReport
 from ..bounds import mistake_bounds
@@ -36,6 +39,8 @@ class Findings:
         Further facts about the data, such as the file and the rows that were left out.
     prepared : str
         The steps of a pipeline before the classifier, such as a scaler. The data are their output.
+    given : bool
+        Whether the report is about a classifier that was given. Otherwise, it is about a regression.
     """
 
     data: NamedData
@@ -45,6 +50,12 @@ class Findings:
     bounds: BoundReport | None
     facts: tuple[tuple[str, str], ...] = ()
     prepared: str = ""
+    given: bool = False
+
+    @cached_property
+    def errors(self) -> int:
+        """The number of rows that the model misclassifies."""
+        return int(np.count_nonzero(self.model.predict(self.data.X) != self.data.y))
 
     @property
     def run(self) -> RunResult | None:
@@ -85,7 +96,7 @@ def investigate(
     places : callable, optional
         Returns where rows are in the file. Without it, rows are counted from zero.
     """
-    prepared = ""
+    prepared, given = "", model is not None or kernel is not None
     if hasattr(model, "steps"):
         X, names, model, prepared = _through(model, X, names)
     data = read(X, y, names, places)
@@ -100,7 +111,7 @@ def investigate(
             verdict = separability(data.X, data.y, fit_intercept=lift, feature_names=data.names, **limit)
         if model is None:
             model = _boundary(data, verdict)
-    return Findings(data, title, verdict, model, _bounds(model, data, verdict), facts, prepared)
+    return Findings(data, title, verdict, model, _bounds(model, data, verdict), facts, prepared, given)
 
 
 def _through(pipeline: Any, X: Any, names: Any) -> tuple[Any, Any, Any, str]:

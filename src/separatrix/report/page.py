@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from os import PathLike
 from typing import Any
@@ -13,17 +13,28 @@ import numpy as np
 
 from .. import __version__
 from ..atomic import write_text
-from ..certificates.claims import Separation
 from ..errors import InputError, needs
 from ..markup import Markup, document, facts, join, table, tag
 from ..proofs.statistics.formula import read_formula
-from ..proofs.verdict import Verdict, separability
+from ..proofs.verdict import separability
 from ..result import margin_text, often_corrected
 from ..views.palettes import page_style
 from . import tables, words
 from .findings import Findings, investigate
-from .remedies import NAMES, remedies
-from .tables import Listing, NamedData
+from .remedies import NAMES, Remedy, remedies
+from .tables import Listing
+
+# Buttons copy the code beside them, and a printed page shows the details.
+SCRIPT = """
+for (const button of document.querySelectorAll(".code button"))
+  button.onclick = async () => {
+    await navigator.clipboard.writeText(button.previousElementSibling.textContent);
+    button.textContent = "Copied";
+  };
+addEventListener("beforeprint", () => {
+  for (const details of document.querySelectorAll("details")) details.open = true;
+});
+"""
 
 
 def write_report(path: str | PathLike[str], X: Any, y: Any = None, **options: Any) -> None:
@@ -83,123 +94,142 @@ def _by_formula(formula: str, y: Any, options: dict[str, Any]) -> tuple[Any, Any
 
 
 def render(findings: Findings) -> str:
-    """Return the page of some findings."""
-    verdict, data = findings.verdict, findings.data
-    wrong = int(np.count_nonzero(findings.model.predict(data.X) != data.y))
-    proof = [*_proof(verdict, data), *_next_steps(findings)]
-    if findings.prepared:
-        proof.append(tag("p", f"All values are those after {findings.prepared}.", class_="note"))
-    if verdict.certificate is not None:
-        program = tag("code", "separatrix verify")
-        exact = "The certificate of this verdict contains the proof in exact numbers. The command "
-        checks = " checks it with code that is independent of the solver."
-        proof.append(tag("p", exact, program, checks, class_="note"))
-    bounds = None if findings.bounds is None else tables.bound_table(findings.bounds)
-    parts = (
-        _header(findings.title, verdict, _model_words(findings, wrong)),
-        _numbers(_counts(findings, wrong)),
-        _card("The proof, in words", *proof),
-        _pictures(findings),
-        Markup() if bounds is None else _card(bounds.title, _table(bounds, title=False)),
+    """Return the page of some findings: the verdict, what to do, one picture; the rest as details."""
+    ways = remedies(findings.verdict, findings.data)
+    advised = 0 if findings.given else 1  # remedies are for regressions
+    pictures = _pictures(findings)
+    details = (
+        _proof(findings),
+        _next_steps(ways[advised:]),
+        _numbers(findings),
+        *pictures[1:],
+        _bounds(findings),
         _facts(findings),
     )
+    main = tag(
+        "main",
+        _header(findings),
+        _action(ways[:advised]),
+        pictures[0],
+        tag("details", tag("summary", "Details"), *details, class_="rest"),
+    )
     footer = tag("footer", f"Made by separatrix {__version__}. This page needs no network.")
-    main = tag("main", join([part for part in parts if part], "\n"))
-    return document(f"{findings.title}: {verdict.status}", page_style(), main, footer)
+    title = f"{findings.title}: {findings.verdict.status}"
+    return document(title, page_style(), main, footer, tag("script", Markup(SCRIPT)))
 
 
-def _model_words(findings: Findings, wrong: int) -> str:
-    """Say how many errors a model with a kernel makes; the verdict is about its feature space."""
-    if not findings.verdict.kernel:
-        return ""
-    name, rows = type(findings.model).__name__, f"{len(findings.data.y):,} rows"
+def _header(findings: Findings) -> Markup:
+    verdict = findings.verdict
+    tone, sign, told = words.tone(verdict, regression=not findings.given)
+    more = [_model_words(findings)] if findings.given else tables.infinite_words(verdict)
+    answer = tag(
+        "div",
+        tag("p", findings.title, class_="source"),
+        tag("h1", words.headline(verdict, regression=not findings.given)),
+        tag("p", " ".join([words.plain(verdict), *more])),
+    )
+    mark = tag("span", sign, class_="sign", role="img", aria_label=told, title=told)
+    return tag("header", mark, answer, class_=f"verdict {tone}")
+
+
+def _model_words(findings: Findings) -> str:
+    """Say how many rows a classifier that was given gets wrong."""
+    name, rows, wrong = type(findings.model).__name__, f"{len(findings.data.y):,} rows", findings.errors
     if wrong:
         return f"{name} misclassifies {wrong:,} of {rows}."
     return f"{name} classifies all {rows} correctly."
 
 
-def _header(title: str, verdict: Verdict, model: str = "") -> Markup:
-    answer = tag(
-        "div",
-        tag("p", title, class_="source"),
-        tag("h1", words.answer(verdict)),
-        tag("p", " ".join(filter(None, (verdict.meaning, model)))),
-    )
-    # Separation is good for a classifier and bad for a regression, so the sign only says what is proved.
-    proved = verdict.status != Separation.UNDECIDED
-    told = "proved" if proved else "not proved"
-    sign = tag("span", "✓" if proved else "?", class_="sign", role="img", aria_label=told, title=told)
-    return tag("header", sign, answer, class_=f"verdict {'proved' if proved else 'open'}")
+def _action(ways: Sequence[Remedy]) -> Markup:
+    """Show the remedy that is recommended, with a button that copies its line of code."""
+    if not ways:
+        return Markup()
+    return _card("What to do", _way(ways[0]), tag("p", NAMES, class_="note"))
 
 
-def _numbers(shown: list[tuple[str, str]]) -> Markup:
-    boxes = (tag("div", tag("b", value), tag("span", name)) for value, name in shown)
-    return tag("section", *boxes, class_="numbers")
+def _way(way: Remedy) -> Markup:
+    lines = [
+        tag(
+            "div",
+            tag("span", language, class_="language"),
+            tag("pre", tag("code", line), tabindex="0"),
+            tag("button", "Copy", type="button"),
+            class_="code",
+        )
+        for language, line in way.code
+    ]
+    return tag("div", tag("p", tag("b", f"{way.name}. "), way.when), *lines, class_="way")
 
 
-def _counts(findings: Findings, wrong: int) -> list[tuple[str, str]]:
-    data, run = findings.data, findings.run
+def _next_steps(ways: Sequence[Remedy]) -> Markup:
+    return _card("Other remedies for a regression", *map(_way, ways)) if ways else Markup()
+
+
+def _numbers(findings: Findings) -> Markup:
+    """Show the numbers of the data and of the model, each model with its name."""
+    data, run, margin = findings.data, findings.run, findings.verdict.margin
     rows, columns = data.X.shape
     kind = findings.verdict.margin_kind.replace("origin", "through the origin")
     where = ", in feature space" if findings.verdict.kernel else ""
-    shown = [
+    about_data = [
         (f"{rows:,}", "row" if rows == 1 else "rows"),
         (f"{columns:,}", "feature" if columns == 1 else "features"),
         (f"{np.unique(data.y).size:,}", "classes"),
-        (margin_text(*findings.verdict.margin, 3), f"best margin ({kind}{where}), proved"),
+        (margin_text(*margin, 3), f"best margin ({kind}{where}), proved"),
     ]
+    about_model = [(f"{findings.errors:,}", "misclassified rows")]
     if run is not None:
-        made, kept = run.mistakes, run.kept_mistakes
-        shown.append((f"{made:,}", "updates" + often_corrected(run)))
-        if kept != made:
-            shown.append((f"{kept:,}", "updates before the best weights, which were kept"))
-    return [*shown, (f"{wrong:,}", f"rows that {type(findings.model).__name__} misclassifies")]
+        about_model.append((f"{run.mistakes:,}", "updates" + often_corrected(run)))
+        if run.kept_mistakes != run.mistakes:
+            about_model.append((f"{run.kept_mistakes:,}", "updates before the best weights, which were kept"))
+    return join([_tiles("The data", about_data), _tiles(type(findings.model).__name__, about_model)])
 
 
-def _proof(verdict: Verdict, data: NamedData) -> list[Markup]:
+def _tiles(title: str, shown: list[tuple[str, str]]) -> Markup:
+    boxes = (tag("div", tag("b", value), tag("span", name)) for value, name in shown)
+    return _card(title, tag("div", *boxes, class_="numbers"))
+
+
+def _proof(findings: Findings) -> Markup:
+    verdict, data = findings.verdict, findings.data
     parts = [tag("p", f"Question: {verdict.question}.", class_="question")]
     parts += [tag("p", sentence) for sentence in words.proof(verdict)]
     parts += [_table(tables.parts_table(verdict)), _table(tables.witness_table(verdict, data))]
     if after := words.consequence(verdict):
         parts += [tag("p", after), _table(tables.variable_table(verdict, data))]
-    return parts
+    if findings.prepared:
+        parts.append(tag("p", f"All values are those after {findings.prepared}.", class_="note"))
+    if verdict.certificate is not None:
+        program = tag("code", "separatrix verify")
+        exact = "The certificate of this verdict contains the proof in exact numbers. The command "
+        checks = " checks it with code that is independent of the solver."
+        parts.append(tag("p", exact, program, checks, class_="note"))
+    return _card("The proof, in words", *parts)
 
 
-def _next_steps(findings: Findings) -> list[Markup]:
-    """Return the remedies, as the terminal shows them."""
-    ways = remedies(findings.verdict, findings.data)
-    if not ways:
-        return []
-    listed = []
-    for way in ways:
-        lines = [
-            tag(
-                "pre",
-                tag("span", f"{language}: ", class_="note"),
-                tag("code", line),
-                class_="scroll",
-                tabindex="0",
-            )
-            for language, line in way.code
-        ]
-        listed.append(tag("li", tag("b", f"{way.name}. "), way.when, *lines))
-    return [tag("h3", "What to do next"), tag("ul", *listed, class_="ways"), tag("p", NAMES, class_="note")]
-
-
-def _pictures(findings: Findings) -> Markup:
+def _pictures(findings: Findings) -> list[Markup]:
+    """Return the picture of the boundary first, then the others and the hardest rows."""
     with needs("A report with pictures", extra="plot"):
         from . import figures  # late: a page about a verdict alone has no pictures
     view, run = figures.View(findings), findings.run
-    drawn = [figures.boundary(view), figures.margins(view), figures.weights(view)]
+    drawn = [figures.margins(view), figures.weights(view)]
     if run is not None and run.history:
         drawn.append(figures.bracket(run.history))
     boxes = [each for each in drawn if each is not None]
-    model = tag("code", type(findings.model).__name__)
-    intro = tag("p", "The pictures show the classifier ", model, ".", class_="note")
     counts = None if run is None else findings.model.mistake_counts_
     hard = tables.hardest_table(findings.data, counts, view.leads, view.unit)
-    pictures = tag("section", tag("h2", "Pictures"), intro, tag("div", *boxes, class_="grid"))
-    return join([pictures, _card(hard.title, _table(hard, title=False))])
+    return [
+        figures.boundary(view),
+        tag("section", tag("div", *boxes, class_="grid")),
+        _card(hard.title, _table(hard, title=False)),
+    ]
+
+
+def _bounds(findings: Findings) -> Markup:
+    if findings.bounds is None:
+        return Markup()
+    bounds = tables.bound_table(findings.bounds)
+    return _card(bounds.title, _table(bounds, title=False))
 
 
 def _facts(findings: Findings) -> Markup:

@@ -236,6 +236,18 @@ def _not_finite(verdict: Verdict) -> dict[str, str]:
     return {name: words.get(answer, str(answer)) for name, answer in found.items()}
 
 
+def infinite_words(verdict: Verdict, most: int = 3) -> list[str]:
+    """Name the coefficients that go to infinity, in one sentence; the list is empty if all are finite."""
+    found = [(name, way) for name, way in _not_finite(verdict).items() if way.startswith("to ")]
+    if verdict.parts or not found:
+        return []
+    if len(found) == 1:
+        return [f"The coefficient of {found[0][0]} goes {found[0][1]}."]
+    listed = ", ".join(f"{name} ({way})" for name, way in found[:most])
+    more = f" and {len(found) - most:,} more" if len(found) > most else ""
+    return [f"These coefficients are infinite: {listed}{more}."]
+
+
 def fraction(value: Fraction) -> str:
     """Write the exact value if it is short, and six digits otherwise."""
     return str(value) if value.denominator <= 1_000_000 else f"≈ {float(value):.6g}"

@@ -25,10 +25,35 @@ def answer(verdict: Verdict) -> str:
         term += "" if decided == len(verdict.parts) else " that were decided"
     elif verdict.status == Separation.OVERLAPPING:
         term += " (a finite estimate exists)"
-    return f"{term}. {_plain(verdict)}" if verdict.status in _TERMS else _plain(verdict)
+    return f"{term}. {plain(verdict)}" if verdict.status in _TERMS else plain(verdict)
 
 
-def _plain(verdict: Verdict) -> str:
+def headline(verdict: Verdict, *, regression: bool) -> str:
+    """Return the answer in one short sentence, in the terms of whoever asked."""
+    term = _TERMS.get(verdict.status)
+    if term is None:
+        return "Undecided"
+    if verdict.separation is None or verdict.parts or not regression:
+        return "The classes can be separated" if verdict.separable else "The classes cannot be separated"
+    exists = "a finite estimate exists" if verdict.separation == "overlap" else "there is no finite estimate"
+    return f"{term}: {exists}"
+
+
+def tone(verdict: Verdict, *, regression: bool) -> tuple[str, str, str]:
+    """Return how good the answer is for whoever asked: a style, a sign, and a text for screen readers.
+
+    Before a regression, overlap is good news, and separation needs a remedy. For a classifier, separable
+    classes are good news.
+    """
+    if verdict.status in (Separation.UNDECIDED, Separation.INSEPARABLE) and regression:
+        return "open", "?", "not decided"
+    if verdict.separable is None:
+        return "open", "?", "not decided"
+    good = verdict.status == Separation.OVERLAPPING if regression else verdict.separable
+    return ("good", "✓", "proved, good news") if good else ("caution", "!", "proved, needs attention")
+
+
+def plain(verdict: Verdict) -> str:
     """Say in plain words what can or cannot be separated, and under which condition."""
     if verdict.separable is None:
         return f"Undecided: it was neither proved nor disproved that {verdict.asked.separated('can')}."
