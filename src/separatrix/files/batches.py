@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -10,19 +9,14 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .arrow import as_numpy
+
 T = TypeVar("T")
 Batch = tuple[Any, NDArray[Any] | None]  # X, dense or CSR, and y; None without a target
 
 # The size of a batch: smaller ones take longer to pass on, and several have to fit into the cache.
 NUMBERS, MOST_ROWS = 7 << 16, 1 << 14
 LARGEST_WHOLE = 2.0**53 - 1.0  # all whole numbers up to this one are floats
-
-# Arrow types, by name, that NumPy reads in place.
-_PLAIN = {
-    **{f"{sign}int{bits}": np.dtype(f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)},
-    "float": np.dtype(np.float32),
-    "double": np.dtype(np.float64),
-}
 
 
 def batch_rows(width: int) -> int:
@@ -77,25 +71,3 @@ def is_inexact(numbers: NDArray[Any]) -> NDArray[np.bool_]:
     large = np.abs(floats) > LARGEST_WHOLE
     found[large] = numbers[large].astype(object) != floats[large].astype(object)
     return found
-
-
-def release_arrow() -> None:
-    """Return the memory that Arrow keeps for further batches to the system, if Arrow was used."""
-    pa: Any = sys.modules.get("pyarrow")
-    if pa is not None:
-        pa.default_memory_pool().release_unused()
-
-
-def as_numpy(column: Any) -> NDArray[Any]:
-    """Return an Arrow column as a NumPy array, in which a missing number is NaN.
-
-    Arrow's own `to_numpy` would import pandas.
-    """
-    name = str(column.type)
-    if name == "bool":
-        return as_numpy(column.cast("uint8")).astype(bool)
-    if name not in _PLAIN:
-        return np.array(column.to_pylist(), dtype=object)
-    values: NDArray[Any] = np.frombuffer(column.buffers()[1], dtype=_PLAIN[name])
-    values = values[column.offset : column.offset + len(column)]
-    return np.where(as_numpy(column.is_null()), np.nan, values) if column.null_count else values

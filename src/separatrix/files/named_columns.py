@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .batches import as_numpy
+from .arrow import arrow_text, as_numpy, kind_of, pa, pc, plain, without
 from .encoding import MAX_LEVELS, need_distinct
-from .number_formats import BLANKS, CODE, PLAIN_CELL, arrow_text, masked, shape
+from .number_formats import BLANKS, CODE, PLAIN_CELL, masked, shape
 from .reader import Lines
 
 ROWS = 1 << 16  # rows per batch, if the reader does not ask for another number
@@ -61,9 +61,6 @@ class Summary:
 
     def add(self, column: Any) -> None:
         """Add the cells of an Arrow column."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         column = column.cast("string") if self.kind in ("text", "boolean") else column
         self.rows += len(column)
         self.values += len(column) - column.null_count
@@ -76,8 +73,6 @@ class Summary:
 
     def _count_up(self, column: Any) -> None:
         """Check whether the cells continue to count from the last one."""
-        import pyarrow as pa
-
         try:
             numbers = as_numpy(column.cast("float64", safe=False))
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -89,8 +84,6 @@ class Summary:
 
     def _add_text(self, cells: Any, most_shapes: int = 100_000) -> None:
         """Count the levels and the shapes of cells that are not missing."""
-        import pyarrow.compute as pc
-
         if not len(cells):
             return
         self.longest = max(self.longest, pc.max(pc.utf8_length(cells)).as_py())
@@ -110,8 +103,6 @@ class Summary:
 
 
 def _value_counts(cells: Any) -> Iterator[tuple[str, int]]:
-    import pyarrow.compute as pc
-
     counted = pc.value_counts(cells)
     return zip(counted.field(0).to_pylist(), counted.field(1).to_pylist(), strict=True)
 
@@ -190,8 +181,6 @@ class Columns:
 
         They have types that Arrow computes with; codes in ``na`` become null.
         """
-        import pyarrow as pa
-
         wanted = self.rows
         if wanted is not None and start >= wanted.size:
             return
@@ -235,49 +224,8 @@ class Columns:
         return found
 
 
-def kind_of(kind: Any) -> str:
-    """Return what an Arrow type holds; see `Summary.kind`."""
-    import pyarrow as pa
-
-    types = pa.types
-    if types.is_dictionary(kind):
-        return kind_of(kind.value_type)
-    if types.is_string(kind) or types.is_large_string(kind) or str(kind) == "string_view":
-        return "text"
-    if types.is_boolean(kind):
-        return "boolean"
-    if types.is_temporal(kind) and not types.is_duration(kind):
-        return "date"
-    numeric = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
-    return "number" if numeric or types.is_null(kind) else str(kind)
-
-
-def plain(column: Any) -> Any:
-    """Convert a column to a type that Arrow can compute with: no dictionaries, views or half floats."""
-    import pyarrow as pa
-
-    kind = column.type
-    if pa.types.is_dictionary(kind):
-        return plain(column.dictionary_decode())
-    if pa.types.is_large_string(kind) or str(kind) == "string_view":
-        return column.cast("string")
-    if pa.types.is_float16(kind):
-        return pa.array(column.to_numpy(zero_copy_only=False).astype(np.float32), from_pandas=True)
-    return column.cast("float64") if pa.types.is_null(kind) else column
-
-
-def plain_type(kind: Any) -> Any:
-    """Return the type that `plain` gives a column."""
-    import pyarrow as pa
-
-    return plain(pa.nulls(0, kind)).type
-
-
 def _without_codes(column: Any, na: Sequence[str]) -> Any:
     """Replace the cells that are codes of missing values by null."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if not na:
         return column
     if pa.types.is_string(column.type):
@@ -288,11 +236,3 @@ def _without_codes(column: Any, na: Sequence[str]) -> Any:
     else:
         return column
     return without(column, codes)
-
-
-def without(column: Any, cells: Any) -> Any:
-    """Replace some cells of an Arrow column by null."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    return pc.if_else(cells, pa.nulls(1, column.type)[0], column)

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, needs
+from .arrow import arrow_text, as_numpy, pa, pc, plain_type, without
 from .batches import (
     LARGEST_WHOLE,
     MOST_ROWS,
     Batch,
     ahead,
     arrow_labels,
-    as_numpy,
     batch_rows,
     is_inexact,
     to_rows,
@@ -26,14 +26,13 @@ from .batches import (
 from .encoding import Encoding, shown
 from .formats.parquet import copied
 from .meaning import Meaning, OddCellError, decide, find_looks, readings_told, with_levels
-from .named_columns import ROWS, Columns, plain_type, without
+from .named_columns import ROWS, Columns
 from .number_formats import (
     BLANKS,
     PLAIN_READING,
     SIGNS,
     Look,
     Reading,
-    arrow_text,
     is_rounded,
     marks_of,
     numbers_of,
@@ -86,8 +85,6 @@ def _where(columns: Columns, request: Request, said: list[str]) -> Columns:
 
 def _answer(columns: Columns, request: Request) -> Columns:
     """Return the answer to a query in which the table, with its numbers read, is called ``data``."""
-    import pyarrow as pa
-
     notes: list[str] = []
     if not columns.relation:
         looks = find_looks(columns, request)
@@ -107,8 +104,6 @@ def _answer(columns: Columns, request: Request) -> Columns:
 
 def _first_odd_cell(columns: Columns, name: str, found: Look) -> InputError:
     """Return an error with the first cell that is not a number, or that could be read in two ways."""
-    import pyarrow.compute as pc
-
     sign = "." if found.reading.thousands == "." else ","
     row, value = 0, ""
     for batch in columns.batches([name]):
@@ -187,15 +182,11 @@ class NamedReader(Reader):
 
     def cleaned(self, names: Sequence[str], rows: int, start: int) -> Iterator[Any]:
         """Yield batches of columns in which numbers in text are read, and marks of missing are null."""
-        import pyarrow as pa
-
         for batch in self.columns.batches(names, rows, start):
             columns = [self._clean(name, each) for name, each in zip(names, batch.columns, strict=True)]
             yield pa.RecordBatch.from_arrays(columns, names=list(names))
 
     def _clean(self, name: str, column: Any) -> Any:
-        import pyarrow as pa
-
         if name == self.target_name:
             return self._label(column)
         if pa.types.is_decimal(column.type) or name in self.columns.numbers:
@@ -221,9 +212,6 @@ class NamedReader(Reader):
 
     def _label(self, column: Any) -> Any:
         """Return labels as text without blanks around it, or as numbers, as the target is read."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         kind = column.type
         if pa.types.is_boolean(kind):
             return column.cast("string")
@@ -277,8 +265,6 @@ class NamedReader(Reader):
 
     def _features(self, batch: Any) -> tuple[list[Any], bool]:
         """Return one column of numbers per feature, and whether a category without features lacks a value."""
-        import pyarrow.compute as pc
-
         columns, lacking = [], False
         for k, column in enumerate(self.encoding.columns):
             cells = batch.column(k)
@@ -317,8 +303,6 @@ class NamedReader(Reader):
 
     def frame(self) -> Any:
         """Return the wanted columns as a pandas data frame, before categories are encoded."""
-        import pyarrow as pa
-
         with needs("A data frame", extra="formula"):
             import pandas  # noqa: F401, ICN001
 
@@ -385,9 +369,6 @@ def _gaps(batch: Any, counts: dict[str, int]) -> NDArray[np.bool_]:
 
 def _lacking(column: Any) -> NDArray[np.bool_]:
     """Find the cells without a value: null, or NaN."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     found = pc.is_null(column, nan_is_null=True) if pa.types.is_floating(column.type) else column.is_null()
     return as_numpy(found)
 

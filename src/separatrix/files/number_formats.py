@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from .arrow import arrow_text, pa, pc
+
 BLANKS = " \t\u00a0\u2009\u202f"
 PADDING = " \t"  # around numbers; Python's float strips more characters, other readers do not
 # Numbers as programs write them; codes such as 007; numbers whose point cannot separate thousands.
@@ -161,8 +163,6 @@ def masked(column: Any) -> Any:
 
     The shapes stay the same, and few different cells are left.
     """
-    import pyarrow as pa
-
     offsets = np.frombuffer(column.buffers()[1], np.int32)[column.offset : column.offset + len(column) + 1]
     data = np.frombuffer(column.buffers()[2] or b"", np.uint8)[: offsets[-1]].copy()
     digits = np.flatnonzero(data - np.uint8(ord("0")) < 10)
@@ -175,16 +175,6 @@ def masked(column: Any) -> Any:
     return pa.Array.from_buffers(pa.string(), len(column), buffers)
 
 
-def arrow_text(cells: Iterable[str]) -> Any:
-    """Return cells as an Arrow column; `pyarrow.array` would import pandas."""
-    import pyarrow as pa
-
-    found = [cell.encode() for cell in cells]
-    offsets = np.cumsum([0, *map(len, found)], dtype=np.int32)
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(found))]
-    return pa.Array.from_buffers(pa.string(), len(found), buffers)
-
-
 def shapes_of(column: Any) -> Any:
     """Return the shapes of the cells of an Arrow column without missing cells."""
     found = masked(column).dictionary_encode()
@@ -193,8 +183,6 @@ def shapes_of(column: Any) -> Any:
 
 def plain_text(column: Any, reading: Reading) -> Any:
     """Rewrite the cells of an Arrow column, which fit the reading, as programs write numbers."""
-    import pyarrow.compute as pc
-
     text = pc.replace_substring(column, reading.unit, "") if reading.unit else column
     for sign in (*BLANKS, reading.thousands):
         text = pc.replace_substring(text, sign, "") if sign else text
@@ -204,8 +192,6 @@ def plain_text(column: Any, reading: Reading) -> Any:
 
 def numbers_of(column: Any, reading: Reading) -> Any:
     """Return the nearest floats of the cells of an Arrow column, which fit the reading."""
-    import pyarrow as pa
-
     text = column if reading == PLAIN_READING else plain_text(column, reading)
     try:
         return text.cast("float64")
@@ -216,8 +202,6 @@ def numbers_of(column: Any, reading: Reading) -> Any:
 
 def marks_of(column: Any) -> Any:
     """Find the cells of an Arrow column that mark a missing value."""
-    import pyarrow.compute as pc
-
     return pc.is_in(pc.utf8_lower(pc.utf8_trim(column, characters=BLANKS)), value_set=arrow_text(MARKS))
 
 

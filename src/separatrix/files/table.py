@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from ..errors import InputError, LabelError
 from ..sparse import sparse
-from .batches import Batch, ahead, batch_rows, release_arrow
+from .arrow import release_arrow
+from .batches import Batch, ahead, batch_rows
 from .csv import csv_files
 from .encoding import Encoding, shown
 from .formats import (

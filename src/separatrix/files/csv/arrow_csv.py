@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import InputError, needs
+from ...errors import InputError
+from ..arrow import arrow_csv, pa
 from ..named_columns import Columns
 from ..source.detect import MISSING, Source
 from ..sql.database import explaining
@@ -21,9 +22,6 @@ _RETURN, _QUOTE = b'\r"'
 
 def csv_columns(source: Source, dialect: Dialect) -> Columns:
     """Return the columns of CSV files that are one table; all cells are text."""
-    with needs("Reading tables", extra="cli"):
-        import pyarrow as pa
-
     read = CsvRead(source, dialect)
     return Columns(
         source.name,
@@ -82,9 +80,6 @@ class CsvRead:
 
     def _table(self, block: Text, names: list[str]) -> tuple[Any, Any]:
         """Return the rows of a block; or no rows, and the first row with too few or too many cells."""
-        import pyarrow as pa
-        from pyarrow import csv as arrow_csv
-
         ragged: list[Any] = []
 
         def refuse(row: Any) -> str:

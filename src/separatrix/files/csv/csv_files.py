@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ... import loops
 from ...errors import InputError
 from .. import text_columns
+from ..arrow import pa
 from ..batches import MOST_ROWS, Batch, whole
 from ..meaning import decide
 from ..named_columns import Columns
@@ -48,8 +49,6 @@ def open_csv(source: Source, request: Request) -> Columns | PlainReader:
 
 def _plain(columns: Columns, rows: list[list[str]], request: Request) -> PlainReader | None:
     """Return the compiled reader if the first rows are plain numbers whose points are surely decimal."""
-    import pyarrow as pa
-
     if not rows or any(cell in MISSING or cell != cell.strip() for row in rows for cell in row):
         return None
     cells = dict(zip(columns.types, zip(*rows, strict=True), strict=True))

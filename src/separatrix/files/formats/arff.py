@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from ...errors import InputError, needs
+from ...errors import InputError
 from .. import text_columns
+from ..arrow import pa
 from ..encoding import shown
 from ..named_columns import Columns
 from ..source.detect import NUMBER, Format, Request, Source
@@ -32,9 +33,6 @@ Attribute = tuple[str, str, Sequence[str]]
 
 def open_arff(source: Source, request: Request) -> Columns:
     """Copy the rows; nominal values and dates are text, and numbers are kept as they are written."""
-    with needs("Reading ARFF files", extra="cli"):
-        import pyarrow as pa
-
     lines = _lines(source)
     attributes, above = _header(source.name, lines)
     names = [name for name, _, _ in attributes]
@@ -134,8 +132,6 @@ def split_line(line: str, place: str) -> list[str | None]:
 
 def _batches(name: str, attributes: list[Attribute], lines: Iterator[tuple[int, str]]) -> Iterator[Any]:
     """Yield the rows as Arrow batches of text."""
-    import pyarrow as pa
-
     names = [each[0] for each in attributes]
     while some := list(itertools.islice(lines, 1 << 14)):
         numbers = [number for number, _ in some]

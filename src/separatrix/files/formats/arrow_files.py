@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...errors import InputError, needs
-from ..named_columns import Columns, plain, plain_type
+from ...errors import InputError
+from ..arrow import pa, plain, plain_type
+from ..named_columns import Columns
 from ..source.detect import Format, Request, Source
 from ..sql.database import explaining
 from .parquet import copied
@@ -15,9 +16,6 @@ _FILE, _STREAM = b"ARROW1", b"\xff\xff\xff\xff"
 
 def open_arrow(source: Source, request: Request) -> Columns:
     """Copy a table of an Arrow file; a category becomes a column of its values."""
-    with needs("Reading Arrow files", extra="cli"):
-        import pyarrow as pa
-
     with explaining(source.name), pa.OSFile(source.paths[0]) as file:
         if file.read(len(_FILE)) == _FILE:
             reader = pa.ipc.open_file(file)
@@ -33,8 +31,6 @@ def open_arrow(source: Source, request: Request) -> Columns:
 
 
 def _plain(batch: Any) -> Any:
-    import pyarrow as pa
-
     return pa.RecordBatch.from_arrays(list(map(plain, batch.columns)), names=batch.schema.names)
 
 

@@ -9,6 +9,7 @@ from contextlib import closing
 from typing import Any
 
 from ...errors import InputError
+from ..arrow import pa
 from ..encoding import shown, unknown
 from ..named_columns import Columns
 from ..source.detect import Format, Request, Source
@@ -104,8 +105,6 @@ def _one_table(source: Source, table: str | None, tables: list[str]) -> str:
 
 
 def _sqlite_batches(cursor: Any, types: list[tuple[str, Any]]) -> Iterator[Any]:
-    import pyarrow as pa
-
     while rows := cursor.fetchmany(10_000):
         cells = zip(zip(*rows, strict=True), types, strict=True)
         yield pa.record_batch(
@@ -125,8 +124,6 @@ def _connect_sqlite(path: str) -> sqlite3.Connection:
 
 def _sqlite_types(name: str, connection: Any, sql: str, names: list[str]) -> list[Any]:
     """Return one type per column; in SQLite, each cell may have another type."""
-    import pyarrow as pa
-
     asked = ", ".join(f"group_concat(DISTINCT typeof({identifier(each)}))" for each in names)
     found = connection.execute(f"SELECT {asked} FROM ({sql.strip().rstrip(';')}\n)").fetchone()
     known = {(): pa.float64(), ("integer",): pa.int64(), ("real",): pa.float64()}

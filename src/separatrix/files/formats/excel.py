@@ -6,12 +6,15 @@ import datetime as dt
 from collections.abc import Sequence
 from typing import Any
 
-from ...errors import InputError, needs
+from ...errors import InputError
+from ..arrow import WhenUsed, pa
 from ..batches import LARGEST_WHOLE
 from ..encoding import shown, unknown
 from ..named_columns import Columns
 from ..source.detect import MISSING, NUMBER, Format, Request, Source
 from .parquet import copied
+
+python_calamine: Any = WhenUsed("python_calamine", "Reading Excel files", "formats")
 
 
 def open_excel(source: Source, request: Request) -> Columns:
@@ -19,10 +22,6 @@ def open_excel(source: Source, request: Request) -> Columns:
 
     A column of one kind of cells has that type. The cells of other columns are text, as in a CSV file.
     """
-    with needs("Reading Excel files", extra="formats"):
-        import pyarrow as pa
-        import python_calamine
-
     try:
         book = python_calamine.CalamineWorkbook.from_path(source.paths[0])
         sheet = book.get_sheet_by_name(_choose(source.name, book, request.sheet))
@@ -68,8 +67,6 @@ def open_excel(source: Source, request: Request) -> Columns:
 
 def _choose(name: str, book: Any, wanted: str | None) -> str:
     """Return the sheet that is named, or the only visible one that has rows."""
-    import python_calamine
-
     if wanted is not None:
         if wanted not in book.sheet_names:
             raise unknown(wanted, book.sheet_names, kind="sheet")
@@ -106,8 +103,6 @@ def _text(cell: Any) -> str:
 
 def _column(cells: Sequence[Any]) -> Any:
     """Return an Arrow column of numbers, or of booleans; if there are other cells, one of text."""
-    import pyarrow as pa
-
     given = [None if isinstance(cell, str) and cell.strip() in MISSING else cell for cell in cells]
     kinds = {type(cell) for cell in given if cell is not None}
     if kinds <= {int, float}:

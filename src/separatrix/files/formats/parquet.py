@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from ...errors import InputError, needs
-from ..batches import release_arrow
+from ...errors import InputError
+from ..arrow import pa, plain_type, pq, release_arrow
 from ..encoding import need_distinct
-from ..named_columns import Columns, plain_type
+from ..named_columns import Columns
 from ..source.detect import Format, Request, Source
 from ..source.streams import Spool
 from ..sql.database import NO_PARTITIONS, explaining, literals
@@ -28,8 +28,6 @@ def open_parquet(source: Source, request: Request) -> Columns:
 
 def parquet_columns(name: str, paths: Sequence[str], keep: Any = None, *, alike: bool = True) -> Columns:
     """Return the columns of Parquet files, whose types have to be ``alike`` unless a query unifies them."""
-    with needs("Reading Parquet files", extra="cli"):
-        import pyarrow.parquet as pq
     with explaining(name):
         schemas = [pq.read_schema(path) for path in paths]
         names = [each.names for each in schemas]
@@ -52,8 +50,6 @@ def parquet_columns(name: str, paths: Sequence[str], keep: Any = None, *, alike:
 
 
 def _count(name: str, paths: Sequence[str]) -> int:
-    import pyarrow.parquet as pq
-
     with explaining(name):
         return sum(pq.read_metadata(path).num_rows for path in paths)
 
@@ -72,8 +68,6 @@ class ParquetRead:
 
     def __call__(self, names: Sequence[str], rows: int, start: int) -> Iterator[Any]:
         """Yield up to ``rows`` rows at a time."""
-        import pyarrow.parquet as pq
-
         together = len(names) if self.memory is None else max(1, self.memory // (4 * COLUMN))
         with explaining(self.name):
             for path in self.paths:
@@ -108,8 +102,6 @@ def _read(file: Any, groups: list[int], names: list[str], rows: int, together: i
 
 def _in_parts(file: Any, group: int, parts: list[list[str]], rows: int) -> Iterator[Any]:
     """Yield the batches of a row group, of which some columns are read at a time."""
-    import pyarrow as pa
-
     names = [name for part in parts for name in part]
     with ExitStack() as stack:
         spooled = []
@@ -148,10 +140,6 @@ def copied(
     name: str, types: Iterable[tuple[str, Any]], batches: Iterable[Any], *, keep: Any, **known: Any
 ) -> Columns:
     """Copy batches to a temporary Parquet file, and return its columns."""
-    with needs("Reading tables", extra="cli"):
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
     spool, schema, rows = Spool(), pa.schema(list(types)), 0
     need_distinct(name, schema.names)
     path = spool.new()

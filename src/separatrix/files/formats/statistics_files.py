@@ -8,19 +8,18 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from ...errors import InputError, needs
+from ...errors import InputError
+from ..arrow import WhenUsed, kind_of, pa, pc, without
 from ..encoding import shown
-from ..named_columns import Columns, kind_of, without
+from ..named_columns import Columns
 from ..source.detect import Format, Request, Source
 from .parquet import copied
+
+pyreadstat: Any = WhenUsed("pyreadstat", "Reading files of SAS, SPSS and Stata", "formats")
 
 
 def open_stat_file(reader: str, source: Source, request: Request) -> Columns:
     """Copy the rows. A column becomes text if all of its values have labels; missing values stay missing."""
-    with needs("Reading files of SAS, SPSS and Stata", extra="formats"):
-        import pyarrow as pa
-        import pyreadstat
-
     _refuse_cut(source)
     said = {} if reader == "read_por" else {"encoding": request.text_encoding}
     read = partial(getattr(pyreadstat, reader), source.paths[0], output_format="dict", **said)
@@ -74,9 +73,6 @@ def _refuse_cut(source: Source) -> None:
 
 def _chunks(read: Callable[..., Any], width: int) -> Iterator[dict[str, Any]]:
     """Yield some rows at a time, as Arrow columns; empty text is missing."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     rows, start, height = max(1000, (1 << 22) // max(1, width)), 0, -1  # some million cells
     while height in (-1, rows):
         found, _ = read(row_offset=start, row_limit=rows)
@@ -108,8 +104,6 @@ def _labeled(
 
 def _type(table: str, name: str, kinds: set[str], labeled: bool) -> Any:
     """Return the type of a column, whose cells have to be of one kind."""
-    import pyarrow as pa
-
     if len(kinds) > 1:
         raise InputError(f"{table!r}: column {name!r} mixes {' and '.join(sorted(kinds))}.")
     types = {"text": pa.string(), "number": pa.float64(), "": pa.float64()}
@@ -126,8 +120,6 @@ def _distinct(labels: dict[Any, str]) -> dict[Any, str]:
 
 
 def _array(column: Any, labels: dict[Any, str] | None, kind: Any) -> Any:
-    import pyarrow as pa
-
     if labels is not None:
         return pa.array([None if cell is None else labels[cell] for cell in column.to_pylist()], kind)
     if pa.types.is_time(column.type):

@@ -13,7 +13,8 @@ import zlib
 from collections.abc import Callable
 from typing import IO, Any
 
-from ...errors import InputError, needs
+from ...errors import InputError
+from ..arrow import pa
 from ..encoding import shown
 
 HEAD = 1 << 16
@@ -56,8 +57,6 @@ def _decompressed(path: str, compression: str, name: str) -> Any:
             names = f": {shown([each.filename for each in found])}" if found else ""
             raise InputError(f"{name!r} holds {len(found)} files{names}. Unpack it and name one.")
         return zipfile.ZipFile(path).open(found[0])
-    with needs("Reading zstd files", extra="cli"):
-        import pyarrow as pa
 
     return pa.CompressedInputStream(path, "zstd")
 

@@ -9,14 +9,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import InputError, SeparatrixError, needs
-from ..batches import MOST_ROWS, as_numpy
+from ...errors import InputError, SeparatrixError
+from ..arrow import as_numpy, duckdb, pa
+from ..batches import MOST_ROWS
 from ..encoding import need_distinct
 from ..named_columns import Columns
 
@@ -66,8 +66,6 @@ def relation_columns(name: str, connection: Any, table: str, *, use: str = "", *
 
 def choose(name: str, batches: Iterator[Any], where: str) -> tuple[NDArray[np.int64], int]:
     """Return the rows, counted from zero, for which a condition in SQL is true, and the number of rows."""
-    import pyarrow as pa
-
     first = next(batches, None)
     if first is None:
         return np.empty(0, np.int64), 0
@@ -127,8 +125,6 @@ def refuse_chance(sql: str, parameter: str) -> None:
 
 def connect() -> Any:
     """Return a connection to DuckDB, which never fetches anything from the network."""
-    with needs("Reading tables", extra="cli"):
-        duckdb, _ = import_module("duckdb"), import_module("pyarrow")
     return duckdb.connect(
         config={
             "autoinstall_known_extensions": "false",

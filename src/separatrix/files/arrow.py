@@ -1,0 +1,105 @@
+"""Arrow, imported at first use, because LIBSVM files and arrays are read without it; and what it lacks."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import needs
+
+
+class WhenUsed:
+    """A module of another package, imported when one of its names is first used."""
+
+    def __init__(self, module: str, what: str = "Reading tables", extra: str = "cli") -> None:
+        self._module, self._what, self._extra = module, what, extra
+
+    def __getattr__(self, name: str) -> Any:
+        with needs(self._what, extra=self._extra):
+            return getattr(import_module(self._module), name)
+
+
+pa: Any = WhenUsed("pyarrow")
+pc: Any = WhenUsed("pyarrow.compute")
+pq: Any = WhenUsed("pyarrow.parquet")
+arrow_csv: Any = WhenUsed("pyarrow.csv")
+duckdb: Any = WhenUsed("duckdb")
+
+# Arrow types, by name, that NumPy reads in place.
+_PLAIN = {
+    **{f"{sign}int{bits}": np.dtype(f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)},
+    "float": np.dtype(np.float32),
+    "double": np.dtype(np.float64),
+}
+
+
+def as_numpy(column: Any) -> NDArray[Any]:
+    """Return an Arrow column as a NumPy array, in which a missing number is NaN.
+
+    Arrow's own `to_numpy` would import pandas.
+    """
+    name = str(column.type)
+    if name == "bool":
+        return as_numpy(column.cast("uint8")).astype(bool)
+    if name not in _PLAIN:
+        return np.array(column.to_pylist(), dtype=object)
+    values: NDArray[Any] = np.frombuffer(column.buffers()[1], dtype=_PLAIN[name])
+    values = values[column.offset : column.offset + len(column)]
+    return np.where(as_numpy(column.is_null()), np.nan, values) if column.null_count else values
+
+
+def arrow_text(cells: Iterable[str]) -> Any:
+    """Return cells as an Arrow column; `pyarrow.array` would import pandas."""
+    found = [cell.encode() for cell in cells]
+    offsets = np.cumsum([0, *map(len, found)], dtype=np.int32)
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(found))]
+    return pa.Array.from_buffers(pa.string(), len(found), buffers)
+
+
+def kind_of(kind: Any) -> str:
+    """Return what an Arrow type holds; see `Summary.kind`."""
+    types = pa.types
+    if types.is_dictionary(kind):
+        return kind_of(kind.value_type)
+    if types.is_string(kind) or types.is_large_string(kind) or str(kind) == "string_view":
+        return "text"
+    if types.is_boolean(kind):
+        return "boolean"
+    if types.is_temporal(kind) and not types.is_duration(kind):
+        return "date"
+    numeric = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
+    return "number" if numeric or types.is_null(kind) else str(kind)
+
+
+def plain(column: Any) -> Any:
+    """Convert a column to a type that Arrow can compute with: no dictionaries, views or half floats."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return plain(column.dictionary_decode())
+    if pa.types.is_large_string(kind) or str(kind) == "string_view":
+        return column.cast("string")
+    if pa.types.is_float16(kind):
+        return pa.array(column.to_numpy(zero_copy_only=False).astype(np.float32), from_pandas=True)
+    return column.cast("float64") if pa.types.is_null(kind) else column
+
+
+def plain_type(kind: Any) -> Any:
+    """Return the type that `plain` gives a column."""
+    return plain(pa.nulls(0, kind)).type
+
+
+def without(column: Any, cells: Any) -> Any:
+    """Replace some cells of an Arrow column by null."""
+    return pc.if_else(cells, pa.nulls(1, column.type)[0], column)
+
+
+def release_arrow() -> None:
+    """Return the memory that Arrow keeps for further batches to the system, if Arrow was used."""
+    pa: Any = sys.modules.get("pyarrow")
+    if pa is not None:
+        pa.default_memory_pool().release_unused()
