@@ -1,16 +1,22 @@
-"""Arrow, imported at first use, because LIBSVM files and arrays are read without it; and what it lacks."""
+"""Arrow and DuckDB, imported at first use, because LIBSVM files and arrays are read without them.
+
+Also: what Arrow lacks, and what the errors of these libraries mean.
+"""
 
 from __future__ import annotations
 
+import re
+import sqlite3
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import needs
+from ..errors import InputError, SeparatrixError, needs
 
 
 class WhenUsed:
@@ -103,3 +109,41 @@ def release_arrow() -> None:
     pa: Any = sys.modules.get("pyarrow")
     if pa is not None:
         pa.default_memory_pool().release_unused()
+
+
+@contextmanager
+def explaining(name: str) -> Iterator[None]:
+    """Turn errors of DuckDB, SQLite and Arrow into errors that say what is wrong with a file."""
+    try:
+        yield
+    except SeparatrixError:
+        raise
+    except Exception as error:
+        # Errors in a stream of DuckDB come through Arrow, as errors of input and output.
+        duckdb: Any = sys.modules.get("duckdb")
+        pa: Any = sys.modules.get("pyarrow")
+        theirs = (*((duckdb.Error,) if duckdb else ()), *((pa.ArrowException,) if pa else ()))
+        # DuckDB before 1.5 raises these for damaged Parquet files.
+        thrift = any(word in str(error) for word in ("TProtocolException", "don't know what type"))
+        if thrift or isinstance(error, (sqlite3.Error, OSError, UnicodeError, *theirs)):
+            raise explained(name, str(error)) from error
+        raise
+
+
+def explained(name: str, message: str) -> InputError:
+    """Return the error for a message of DuckDB, SQLite or Arrow about a file."""
+    message = re.sub(r"\n  file = .*", "", message, flags=re.DOTALL)  # how the file was to be read
+    if any(word in message for word in ("unicode", "not utf-8", "invalid UTF8")):
+        return InputError(
+            f"{name!r}: not UTF-8 text.",
+            remedy="Name its encoding, such as text_encoding='latin-1' or 'cp1252'.",
+            parameter="text_encoding",
+        )
+    if "disabled by configuration" in message:
+        return InputError(
+            f"{name!r} cannot be read: the view or query reads other files than the database, which is not "
+            "allowed. Name a table that holds its rows."
+        )
+    first = re.sub(r"^\w[\w ]* Error: ", "", message.strip().split("\n")[0])
+    done = "queried" if re.match("(Binder|Catalog|Parser) Error", message) else "read"
+    return InputError(f"{name!r} cannot be {done}: {first[:300]}")

@@ -15,7 +15,7 @@ from .encoding import MAX_LEVELS, Column, Encoding, choose_columns, shown, unkno
 from .label_spelling import alike, listed
 from .named_columns import Columns, Summary
 from .number_formats import PLAIN_READING, Look, look
-from .source.detect import Request
+from .request import Request
 
 FEW_ROWS = 10  # in fewer rows, a column may happen to count them, or to have few equal texts
 _ISO = re.compile(r"[09]9999-99-99([T ]99:99(:99([.]9+)?)?)?")

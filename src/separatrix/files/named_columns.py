@@ -118,8 +118,8 @@ class Columns:
     ----------
     name : str
         What the user called the table.
-    types : dict of str to DataType
-        The Arrow type of each column.
+    schema : pyarrow.Schema
+        The names and Arrow types of the columns.
     read : callable
         Takes names, the number of rows per batch and the first row; yields batches of these columns.
     untyped : frozenset of str
@@ -134,24 +134,20 @@ class Columns:
         What a person should know about the file, one sentence each.
     lines : callable or None
         Finds the lines of rows.
-    relation : str
-        The SQL after FROM by which DuckDB reads the same table; "" if a copy has to be made for it.
+    paths : tuple of str
+        Parquet files with the same table, for queries; empty if a copy has to be made for them.
     queried : bool
         Whether the format has answered 'sql' and 'table' itself.
     na : tuple of str
         Cells that mean a missing value, in addition to those that the format knows.
-    keep : object
-        Has to live as long as this.
     count : callable or None
         Counts the rows of the file without reading them.
-    ordered : bool
-        Whether every reading gives the rows in the same order; the answer of a query may differ in that.
     rows : array or None
         The rows that are wanted, counted from zero and sorted; None for all.
     """
 
     name: str
-    types: dict[str, Any]
+    schema: Any
     read: Read
     untyped: frozenset[str] = frozenset()
     numbers: frozenset[str] = frozenset()
@@ -159,21 +155,19 @@ class Columns:
     unnamed: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     lines: Lines | None = None
-    relation: str = ""
+    paths: tuple[str, ...] = ()
     queried: bool = False
     na: tuple[str, ...] = ()
-    keep: Any = None
     count: Callable[[], int] | None = None
-    ordered: bool = True
     rows: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
-        need_distinct(self.name, self.types)
+        need_distinct(self.name, self.schema.names)
 
     @property
     def kinds(self) -> dict[str, str]:
         """What the type of each column holds; see `Summary.kind`."""
-        kinds = {name: kind_of(each) for name, each in self.types.items()}
+        kinds = {each.name: kind_of(each.type) for each in self.schema}
         return kinds | dict.fromkeys(self.numbers, "number")
 
     def batches(self, names: Sequence[str], rows: int = ROWS, start: int = 0) -> Iterator[Any]:
@@ -198,7 +192,7 @@ class Columns:
         """Count the rows that are wanted."""
         if self.rows is not None:
             return self.rows.size
-        first = list(self.types)[:1]
+        first = self.schema.names[:1]
         return self.count() if self.count else sum(each.num_rows for each in self.batches(first))
 
     def summaries(self, names: Iterable[str], text: Iterable[str] = ()) -> dict[str, Summary]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, needs
-from .arrow import arrow_text, as_numpy, pa, pc, plain_type, without
+from .arrow import arrow_text, as_numpy, explaining, pa, pc, without
 from .batches import (
     LARGEST_WHOLE,
     MOST_ROWS,
@@ -24,6 +24,7 @@ from .batches import (
     whole,
 )
 from .encoding import Encoding, shown
+from .formats.duckdb_files import answer, choose
 from .formats.parquet import copied
 from .meaning import Meaning, OddCellError, decide, find_looks, readings_told, with_levels
 from .named_columns import ROWS, Columns
@@ -40,8 +41,7 @@ from .number_formats import (
     shapes_of,
 )
 from .reader import Lines, Reader, placed
-from .source.detect import Request
-from .sql.database import answer, choose, explaining, refuse_chance
+from .request import Request
 
 
 def open_columns(columns: Columns, request: Request) -> NamedReader:
@@ -50,16 +50,10 @@ def open_columns(columns: Columns, request: Request) -> NamedReader:
         raise InputError(
             "'table' is for SQLite and DuckDB files; other files are one table.", parameter="table"
         )
-    if request.where is not None:
-        refuse_chance(request.where, "where")
     if request.encoding is not None and request.encoding.width is not None:
         raise InputError(f"{columns.name!r} has named columns; the model was fitted on numbered ones.")
     if request.sql is not None and not columns.queried:
         columns, request = _answer(columns, request), replace(request, sql=None)
-    if not columns.ordered and (request.where is not None or request.missing == "drop"):
-        names = list(columns.types)  # rows are chosen by their numbers, so their order has to stay
-        copy = copied(columns.name, columns.types.items(), columns.read(names, ROWS, 0), keep=columns)
-        columns = replace(columns, read=copy.read, keep=copy, count=copy.count)
     columns = replace(columns, na=request.na)
     with explaining(columns.name):
         said: list[str] = []
@@ -76,9 +70,10 @@ def open_columns(columns: Columns, request: Request) -> NamedReader:
 
 def _where(columns: Columns, request: Request, said: list[str]) -> Columns:
     """Return the columns with the rows for which the condition is true, and say how many are not."""
-    every, looks = list(columns.types), find_looks(columns, request)
-    reader = NamedReader(columns, replace(request, target=None), Meaning(Encoding(), looks))
-    rows, total = choose(columns.name, reader.cleaned(every, ROWS, 0), str(request.where))
+    reader = NamedReader(
+        columns, replace(request, target=None), Meaning(Encoding(), find_looks(columns, request))
+    )
+    rows, total = choose(columns.name, reader.cleaned(columns.schema.names, ROWS, 0), str(request.where))
     said.append(f"{total - rows.size:,} of {total:,} rows were left out by the condition.")
     return replace(columns, rows=rows)
 
@@ -86,19 +81,18 @@ def _where(columns: Columns, request: Request, said: list[str]) -> Columns:
 def _answer(columns: Columns, request: Request) -> Columns:
     """Return the answer to a query in which the table, with its numbers read, is called ``data``."""
     notes: list[str] = []
-    if not columns.relation:
+    given = columns
+    if not columns.paths:
         looks = find_looks(columns, request)
         kinds = {"number": pa.float64(), "empty": pa.float64(), "date": pa.timestamp("us")}
-        types = {
-            name: kinds[looks[name].kind] if name in looks else plain_type(kind)
-            for name, kind in columns.types.items()
-        } | dict.fromkeys(columns.numbers, pa.float64())
+        types = {each.name: each.type for each in columns.schema}
+        types |= {name: kinds[each.kind] for name, each in looks.items()}
+        types |= dict.fromkeys(columns.numbers, pa.float64())
         reader = NamedReader(columns, replace(request, target=None), Meaning(Encoding(), looks))
         notes = readings_told(looks)
-        copy = copied(columns.name, types.items(), reader.cleaned(list(types), ROWS, 0), keep=columns)
-        columns = replace(copy, untyped=columns.untyped)
+        columns = copied(columns.name, pa.schema(types), reader.cleaned(list(types), ROWS, 0))
     found = answer(columns, str(request.sql))
-    untyped = frozenset(found.types) if columns.untyped else frozenset[str]()
+    untyped = frozenset(found.schema.names) if given.untyped else frozenset[str]()
     return replace(found, untyped=untyped, notes=(*notes, *found.notes))
 
 

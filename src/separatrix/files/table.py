@@ -20,7 +20,6 @@ from .encoding import Encoding, shown
 from .formats import (
     arff,
     arrays,
-    arrow_files,
     duckdb_files,
     excel,
     libsvm,
@@ -31,17 +30,16 @@ from .label_spelling import doubts
 from .named_columns import Columns
 from .named_reader import open_columns
 from .reader import Place, Reader
+from .request import Request
 from .source.detect import (
     ChangedFileError,
     OtherMeaningError,
-    Request,
     Source,
     find_source,
     free_memory,
     need_unchanged,
 )
 from .spill import Spill
-from .sql.database import ask, connect
 
 # Every format that can be read. Text that no other format recognizes is CSV, the first one.
 FORMATS = (
@@ -54,7 +52,7 @@ FORMATS = (
     arrays.NPY,
     arrays.NPZ,
     excel.FORMAT,
-    arrow_files.FORMAT,
+    parquet.ARROW,
     arff.FORMAT,
     *statistics_files.FORMATS,
     arrays.IDX,
@@ -302,7 +300,9 @@ def open_table(source: str | os.PathLike[str] | None, *, live: bool = False, **o
                 remedy="Name a file, or give a query with 'sql'.",
                 parameter="source",
             )
-        answer = open_columns(ask("The query", connect(), request.sql, queried=True), request)
+        answer = open_columns(
+            duckdb_files.ask("The query", duckdb_files.connect(), request.sql, queried=True), request
+        )
         return Table("The query", "query", answer, request)
     found = find_source(source, FORMATS, live=live, text_encoding=request.text_encoding)
     if request.sheet is not None and found.format is not excel.FORMAT:

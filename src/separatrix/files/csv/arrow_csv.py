@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError
-from ..arrow import arrow_csv, pa
+from ..arrow import arrow_csv, explaining, pa
 from ..named_columns import Columns
 from ..source.detect import MISSING, Source
-from ..sql.database import explaining
 from ..text_columns import NEWLINE, Text, in_threads, pieces
 from .header import Dialect
 
@@ -25,13 +24,12 @@ def csv_columns(source: Source, dialect: Dialect) -> Columns:
     read = CsvRead(source, dialect)
     return Columns(
         source.name,
-        dict.fromkeys(dialect.names, pa.string()),
+        pa.schema([(name, pa.string()) for name in dialect.names]),
         read,
         untyped=frozenset(dialect.names),
         unnamed=dialect.row_names,
         notes=dialect.notes,
         lines=read.find_lines,
-        keep=source,
     )
 
 

@@ -25,7 +25,8 @@ from ..named_columns import Columns
 from ..named_reader import NamedReader, open_columns
 from ..number_formats import CODE, PLAIN_CELL, is_fraction
 from ..reader import placed
-from ..source.detect import MISSING, Format, OtherMeaningError, Request, Source
+from ..request import Request
+from ..source.detect import MISSING, Format, OtherMeaningError, Source
 from .arrow_csv import CsvRead, csv_columns
 from .header import SAMPLE, find_dialect
 
@@ -51,7 +52,7 @@ def _plain(columns: Columns, rows: list[list[str]], request: Request) -> PlainRe
     """Return the compiled reader if the first rows are plain numbers whose points are surely decimal."""
     if not rows or any(cell in MISSING or cell != cell.strip() for row in rows for cell in row):
         return None
-    cells = dict(zip(columns.types, zip(*rows, strict=True), strict=True))
+    cells = dict(zip(columns.schema.names, zip(*rows, strict=True), strict=True))
     first = pa.record_batch(list(map(pa.array, cells.values())), names=list(cells))
     columns_of_first = replace(columns, read=lambda names, _, start: iter([first.select(names).slice(start)]))
     try:

@@ -10,11 +10,11 @@ from typing import Any
 
 from ...errors import InputError
 from .. import text_columns
-from ..arrow import pa
+from ..arrow import explained, pa
 from ..encoding import shown
 from ..named_columns import Columns
-from ..source.detect import NUMBER, Format, Request, Source
-from ..sql.database import explained
+from ..request import Request
+from ..source.detect import NUMBER, Format, Source
 from .parquet import copied
 
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
@@ -38,10 +38,9 @@ def open_arff(source: Source, request: Request) -> Columns:
     names = [name for name, _, _ in attributes]
     return copied(
         source.name,
-        [(name, pa.string()) for name in names],
+        pa.schema([(name, pa.string()) for name in names]),
         _batches(source.name, attributes, lines),
-        keep=source,
-        relation="",
+        paths=(),
         numbers=frozenset(name for name, kind, _ in attributes if kind == "numbers"),
         untyped=frozenset(names),
         text=tuple(name for name, kind, _ in attributes if kind == "nominal values"),

@@ -20,8 +20,9 @@ from ..batches import Batch, is_inexact, whole
 from ..encoding import Encoding
 from ..number_formats import BLANKS
 from ..reader import Reader
+from ..request import Request
 from ..source.compression import MAGIC, read_head
-from ..source.detect import ChangedFileError, Format, Request, Source, free_memory
+from ..source.detect import ChangedFileError, Format, Source, free_memory
 
 _SPARSE = {"data", "indices", "indptr", "shape"}
 # The third byte of an IDX file names the type, the fourth counts the dimensions; all numbers are big-endian.

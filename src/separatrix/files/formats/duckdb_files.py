@@ -1,50 +1,116 @@
-"""JSON lines and DuckDB files, which DuckDB reads, and SQLite files, which are copied."""
+"""DuckDB: queries and conditions on tables, JSON lines and its own files; and SQLite files."""
 
 from __future__ import annotations
 
+import itertools
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ...errors import InputError
-from ..arrow import pa
+from ..arrow import as_numpy, duckdb, explaining, pa
+from ..batches import MOST_ROWS
 from ..encoding import shown, unknown
-from ..named_columns import Columns
-from ..source.detect import Format, Request, Source
+from ..named_columns import ROWS, Columns
+from ..request import Request
+from ..source.detect import Format, Source
 from ..source.streams import OPEN_FILES
-from ..sql.database import (
-    NO_PARTITIONS,
-    ask,
-    connect,
-    explaining,
-    identifier,
-    literal,
-    literals,
-    relation_columns,
-)
 from .parquet import copied
+
+_NO_PARTITIONS = "hive_partitioning = false"  # the names of folders are not columns
+_ROW = "separatrix row"  # the name of a column that is added to batches
+
+
+def connect() -> Any:
+    """Return a connection to DuckDB, which never fetches anything from the network."""
+    return duckdb.connect(
+        config={
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            # The ranges in Parquet files do not count NaN, so DuckDB would conclude that no cell is NaN.
+            "disabled_optimizers": "statistics_propagation",
+        }
+    )
+
+
+def ask(name: str, connection: Any, sql: str, **known: Any) -> Columns:
+    """Copy the answer of a query: if it were asked again, its rows might come in another order."""
+    with explaining(name):
+        # In parentheses, nothing but a query is accepted; it may end with a comment.
+        reader = _stream(connection, f"FROM ({sql.strip().rstrip(';')}\n)", ROWS)
+        return copied(name, reader.schema, reader, **known)
+
+
+def answer(columns: Columns, sql: str) -> Columns:
+    """Return the answer of a query in which Parquet files, whose columns these are, are called ``data``."""
+    connection = connect()
+    # A column gets a type that holds its values in all files.
+    unified = ", union_by_name = true" if len(columns.paths) > 1 else ""
+    with explaining(columns.name):
+        files = f"read_parquet({_literals(columns.paths)}, {_NO_PARTITIONS}{unified})"
+        connection.execute(f"CREATE VIEW data AS FROM {files}")
+    return ask(columns.name, connection, sql)
+
+
+def choose(name: str, batches: Iterator[Any], where: str) -> tuple[NDArray[np.int64], int]:
+    """Return the rows, counted from zero, for which a condition in SQL is true, and the number of rows."""
+    first = next(batches, None)
+    if first is None:
+        return np.empty(0, np.int64), 0
+    total, schema = 0, first.schema.append(pa.field(_ROW, pa.int64()))
+
+    def numbered() -> Iterator[Any]:
+        nonlocal total
+        for batch in itertools.chain([first], batches):
+            numbers = pa.array(np.arange(total, total + batch.num_rows))
+            yield pa.RecordBatch.from_arrays([*batch.columns, numbers], schema=schema)
+            total += batch.num_rows
+
+    connection, every = connect(), numbered()
+    connection.register("data", pa.RecordBatchReader.from_batches(schema, every))
+    with explaining(name):
+        rows = _stream(connection, f"SELECT {_identifier(_ROW)} FROM data WHERE ({where}\n)", MOST_ROWS)
+        found = [as_numpy(batch.column(0)) for batch in rows]
+    for _ in every:  # DuckDB does not read rows if no row can be chosen
+        pass
+    return np.concatenate([np.empty(0, np.int64), *found]), total
+
+
+def _stream(connection: Any, query: str, rows: int) -> Any:
+    """Return Arrow's reader of the answer of a query, which yields batches of ``rows`` rows in order."""
+    found = connection.sql(query)
+    # The name before DuckDB 1.5 is deprecated after it.
+    return (getattr(found, "to_arrow_reader", None) or found.fetch_arrow_reader)(rows)
+
+
+def _identifier(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _literals(texts: Sequence[str]) -> str:
+    return "[" + ", ".join(map(_literal, texts)) + "]"
 
 
 def open_json(source: Source, request: Request) -> Columns:
-    """Open JSON lines, one object per row; numbers are kept as they are written, so that none is rounded."""
-    connection, files = connect(), f"{literals(source.paths)}, {NO_PARTITIONS}"
+    """Copy JSON lines, one object per row; numbers are kept as they are written, so that none is rounded."""
+    connection, files = connect(), f"{_literals(source.paths)}, {_NO_PARTITIONS}"
     with explaining(source.name):
         # All rows decide the types: if only the first rows did, 0.5 might be read as 0.
         found = connection.sql(f"DESCRIBE FROM read_json({files}, sample_size = -1)").fetchall()
     kinds = {row[0]: row[1].replace('"NULL"', "DOUBLE") for row in found}
-    numbers = frozenset(name for name, kind in kinds.items() if _is_number(kind))
-    listed = {
-        name: kind if request.sql is not None or name not in numbers else "VARCHAR"
-        for name, kind in kinds.items()
-    }
-    columns = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in listed.items())
-    relation = f"read_json({files}, columns = {{{columns}}})"
-    untyped = numbers if request.sql is None else frozenset[str]()
-    return relation_columns(
-        source.name, connection, relation, untyped=untyped, relation=relation, keep=source
-    )
+    numbers = frozenset(name for name, kind in kinds.items() if request.sql is None and _is_number(kind))
+    kinds |= dict.fromkeys(numbers, "VARCHAR")
+    columns = ", ".join(f"{_literal(name)}: {_literal(kind)}" for name, kind in kinds.items())
+    return ask(source.name, connection, f"FROM read_json({files}, columns = {{{columns}}})", untyped=numbers)
 
 
 def _is_number(kind: str) -> bool:
@@ -52,22 +118,17 @@ def _is_number(kind: str) -> bool:
 
 
 def open_duckdb(source: Source, request: Request) -> Columns:
-    """Open a table of a DuckDB file, or the answer of a query on its tables.
+    """Copy a table of a DuckDB file, or the answer of a query on its tables.
 
     Its views must not read other files: the author of the file would choose a file of this machine.
     """
     connection = connect()
     with explaining(source.name):
-        connection.execute(f"ATTACH {literal(source.paths[0])} AS file (READ_ONLY)")
+        connection.execute(f"ATTACH {_literal(source.paths[0])} AS file (READ_ONLY)")
         connection.execute("USE file")
         connection.execute("SET enable_external_access = false")
         tables = [row[0] for row in connection.sql("SHOW TABLES").fetchall()]
-        views = [row[0] for row in connection.sql("SELECT view_name FROM duckdb_views()").fetchall()]
-    if request.sql is not None:
-        return ask(source.name, connection, request.sql, use="file", queried=True, keep=source)
-    table = _one_table(source, request.table, tables)
-    known: dict[str, Any] = {"queried": True, "keep": source, "ordered": table not in views}
-    return relation_columns(source.name, connection, identifier(table), use="file", **known)
+    return ask(source.name, connection, _query(source, request, tables), queried=True)
 
 
 def open_sqlite(source: Source, request: Request) -> Columns:
@@ -75,41 +136,35 @@ def open_sqlite(source: Source, request: Request) -> Columns:
 
     DuckDB's own reader of SQLite would have to be fetched from the network.
     """
-    connect()  # raises an error now if DuckDB is not installed
     with explaining(source.name), closing(_connect_sqlite(source.paths[0])) as connection:
-        sql = request.sql
-        if sql is None:
-            listed = (
-                "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
-            )
-            tables = [row[0] for row in connection.execute(listed)]
-            sql = f"SELECT * FROM {identifier(_one_table(source, request.table, tables))}"
+        listed = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
+        sql = _query(source, request, [row[0] for row in connection.execute(listed)])
         cursor = connection.execute(sql)
         names = [each[0] for each in cursor.description]
-        types = list(zip(names, _sqlite_types(source.name, connection, sql, names), strict=True))
-        return copied(source.name, types, _sqlite_batches(cursor, types), keep=source, queried=True)
+        schema = pa.schema(_sqlite_types(source.name, connection, sql, names))
+        return copied(source.name, schema, _sqlite_batches(cursor, schema), queried=True)
 
 
-def _one_table(source: Source, table: str | None, tables: list[str]) -> str:
-    if table is not None:
-        if table not in tables:
-            raise unknown(table, tables, kind="table")
-        return table
-    if len(tables) == 1:
-        return tables[0]
-    raise InputError(
-        f"{source.name!r} has {len(tables)} tables: {shown(tables)}.",
-        remedy="Name one with 'table'.",
-        parameter="table",
-    )
-
-
-def _sqlite_batches(cursor: Any, types: list[tuple[str, Any]]) -> Iterator[Any]:
-    while rows := cursor.fetchmany(10_000):
-        cells = zip(zip(*rows, strict=True), types, strict=True)
-        yield pa.record_batch(
-            [pa.array(column, kind) for column, (_, kind) in cells], schema=pa.schema(types)
+def _query(source: Source, request: Request, tables: list[str]) -> str:
+    """Return the query that is asked, or one for the table that is named, or for the only one."""
+    if request.sql is not None:
+        return request.sql.strip().rstrip(";")
+    table = request.table or tables[0] if tables else ""
+    if request.table is not None and request.table not in tables:
+        raise unknown(request.table, tables, kind="table")
+    if request.table is None and len(tables) != 1:
+        raise InputError(
+            f"{source.name!r} has {len(tables)} tables: {shown(tables)}.",
+            remedy="Name one with 'table'.",
+            parameter="table",
         )
+    return f"SELECT * FROM {_identifier(table)}"
+
+
+def _sqlite_batches(cursor: Any, schema: Any) -> Iterator[Any]:
+    while rows := cursor.fetchmany(10_000):
+        cells = zip(zip(*rows, strict=True), schema.types, strict=True)
+        yield pa.record_batch([pa.array(column, kind) for column, kind in cells], schema=schema)
 
 
 def _connect_sqlite(path: str) -> sqlite3.Connection:
@@ -122,13 +177,12 @@ def _connect_sqlite(path: str) -> sqlite3.Connection:
     return sqlite3.connect(uri, uri=True)
 
 
-def _sqlite_types(name: str, connection: Any, sql: str, names: list[str]) -> list[Any]:
-    """Return one type per column; in SQLite, each cell may have another type."""
-    asked = ", ".join(f"group_concat(DISTINCT typeof({identifier(each)}))" for each in names)
-    found = connection.execute(f"SELECT {asked} FROM ({sql.strip().rstrip(';')}\n)").fetchone()
+def _sqlite_types(name: str, connection: Any, sql: str, names: list[str]) -> Iterator[tuple[str, Any]]:
+    """Yield the columns with their types; in SQLite, each cell may have another type."""
+    asked = ", ".join(f"group_concat(DISTINCT typeof({_identifier(each)}))" for each in names)
+    found = connection.execute(f"SELECT {asked} FROM ({sql}\n)").fetchone()
     known = {(): pa.float64(), ("integer",): pa.int64(), ("real",): pa.float64()}
     known |= {("integer", "real"): pa.float64(), ("text",): pa.string(), ("blob",): pa.binary()}
-    kinds = []
     for column, text in zip(names, found, strict=True):
         types = tuple(sorted({*(text or "").split(",")} - {"null", ""}))
         if types not in known:
@@ -137,8 +191,7 @@ def _sqlite_types(name: str, connection: Any, sql: str, names: list[str]) -> lis
                 remedy="Cast it in a query with 'sql'.",
                 parameter="sql",
             )
-        kinds.append(known[types])
-    return kinds
+        yield column, known[types]
 
 
 JSON = Format(

@@ -11,7 +11,8 @@ from ..arrow import WhenUsed, pa
 from ..batches import LARGEST_WHOLE
 from ..encoding import shown, unknown
 from ..named_columns import Columns
-from ..source.detect import MISSING, NUMBER, Format, Request, Source
+from ..request import Request
+from ..source.detect import MISSING, NUMBER, Format, Source
 from .parquet import copied
 
 python_calamine: Any = WhenUsed("python_calamine", "Reading Excel files", "formats")
@@ -51,12 +52,12 @@ def open_excel(source: Source, request: Request) -> Columns:
         for name, column in zip(names, columns, strict=True)
         if pa.types.is_floating(column.type) and any(abs(x or 0) > LARGEST_WHOLE for x in column.to_pylist())
     ]
+    sheet_batch = pa.record_batch(columns, names=names)
     line = top + int(header) - 1
     return copied(
         source.name,
-        zip(names, [column.type for column in columns], strict=True),
-        [pa.record_batch(columns, names=names)],
-        keep=source,
+        sheet_batch.schema,
+        [sheet_batch],
         notes=tuple(notes),
         # A first column without a name numbers the rows, as pandas writes it.
         unnamed=tuple(names[:1] if used[0] in blank else ()),

@@ -18,8 +18,9 @@ from .. import text_columns
 from ..batches import whole
 from ..encoding import Encoding
 from ..reader import Lines, Reader
+from ..request import Request
 from ..source import detect
-from ..source.detect import NUMBER, Format, Request, Source
+from ..source.detect import NUMBER, Format, Source
 
 LABEL = "label"
 # Memory for each column, used or not: the weights, and the copies that methods make of them. With ten million

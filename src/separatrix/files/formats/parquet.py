@@ -1,4 +1,4 @@
-"""Parquet files, read by Arrow a few rows at a time, and temporary copies of other formats."""
+"""Parquet files, read by Arrow a few rows at a time; Arrow files; and temporary copies of other formats."""
 
 from __future__ import annotations
 
@@ -6,57 +6,64 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from ...errors import InputError
-from ..arrow import pa, plain_type, pq, release_arrow
+from ..arrow import explaining, pa, plain, plain_type, pq, release_arrow
 from ..encoding import need_distinct
 from ..named_columns import Columns
-from ..source.detect import Format, Request, Source
+from ..request import Request
+from ..source.detect import Format, Source
 from ..source.streams import Spool
-from ..sql.database import NO_PARTITIONS, explaining, literals
 
 COLUMN = 3 << 20  # bytes that Arrow holds of a column, measured on pages of 1 MB, which most writers use
+_FILE, _STREAM = b"ARROW1", b"\xff\xff\xff\xff"
 
 
 def open_parquet(source: Source, request: Request) -> Columns:
-    """Open one Parquet file, or several as one table."""
-    columns = parquet_columns(source.name, source.paths, source, alike=request.sql is None)
-    return replace(columns, read=ParquetRead(source.name, source.paths, request.memory))
+    """Open one Parquet file, or several as one table: of the same types, unless a query unifies them."""
+    read = ParquetRead(source.name, source.paths, source, request.memory)
+    with explaining(source.name):
+        schemas = [pq.read_schema(path) for path in source.paths]
+    for path, schema in zip(source.paths, schemas, strict=True):
+        need_distinct(source.name, schema.names)
+        if request.sql is None:
+            _need_same_columns(source.paths[0], schemas[0], path, schema)
+    return Columns(source.name, schemas[0], read, paths=source.paths, count=read.count)
 
 
-def parquet_columns(name: str, paths: Sequence[str], keep: Any = None, *, alike: bool = True) -> Columns:
-    """Return the columns of Parquet files, whose types have to be ``alike`` unless a query unifies them."""
-    with explaining(name):
-        schemas = [pq.read_schema(path) for path in paths]
-        names = [each.names for each in schemas]
-    first = schemas[0]
-    for path, schema in zip(paths, schemas, strict=True):
-        need_distinct(name, schema.names)
-        if alike:
-            _need_same_columns(paths[0], first, path, schema)
-    types = dict(zip(names[0], first.types, strict=True))
-    # In a query, a column gets a type that holds its values in all files.
-    unified = ", union_by_name = true" if len(paths) > 1 else ""
-    return Columns(
-        name,
-        types,
-        ParquetRead(name, tuple(paths)),
-        relation=f"read_parquet({literals(paths)}, {NO_PARTITIONS}{unified})",
-        keep=keep,
-        count=partial(_count, name, paths),
-    )
+def open_arrow(source: Source, request: Request) -> Columns:
+    """Copy a table of an Arrow file or stream; Feather files of version 2 are Arrow files."""
+    with explaining(source.name), pa.OSFile(source.paths[0]) as file:
+        if file.read(len(_FILE)) == _FILE:
+            reader = pa.ipc.open_file(file)
+            batches = (reader.get_batch(k) for k in range(reader.num_record_batches))
+        else:
+            file.seek(0)
+            batches = reader = pa.ipc.open_stream(file)
+        return copied(source.name, reader.schema, batches)
 
 
-def _count(name: str, paths: Sequence[str]) -> int:
-    with explaining(name):
-        return sum(pq.read_metadata(path).num_rows for path in paths)
+def copied(name: str, schema: Any, batches: Iterable[Any], **known: Any) -> Columns:
+    """Copy batches to a temporary Parquet file, and return its columns; see `plain` for their types."""
+    spool, rows = Spool(), 0
+    read = ParquetRead(name, (spool.new(),), spool)
+    try:
+        schema = pa.schema([(each.name, plain_type(each.type)) for each in schema])
+        with pq.ParquetWriter(read.paths[0], schema) as writer:
+            for batch in batches:
+                writer.write_batch(pa.RecordBatch.from_arrays(list(map(plain, batch.columns)), schema=schema))
+                rows += batch.num_rows
+    except pa.ArrowNotImplementedError as error:
+        raise InputError(f"A column has a type that cannot be read ({error}). Leave it out.") from error
+    if not rows:
+        raise InputError(f"{name!r} has no rows. A table needs at least one for each class.")
+    return replace(Columns(name, schema, read, paths=read.paths, count=read.count), **known)
 
 
 @dataclass(frozen=True)
 class ParquetRead:
-    """Yields batches of some columns of Parquet files, from a row on.
+    """Yields batches of some columns of Parquet files, from a row on; ``keep`` owns the files.
 
     Arrow holds a page and a dictionary of every column that it reads. If that is more than a quarter of
     ``memory``, a few columns are read at a time, and wait in a temporary file for the others.
@@ -64,7 +71,13 @@ class ParquetRead:
 
     name: str
     paths: tuple[str, ...]
+    keep: Any
     memory: int | None = None
+
+    def count(self) -> int:
+        """Count the rows."""
+        with explaining(self.name):
+            return sum(pq.read_metadata(path).num_rows for path in self.paths)
 
     def __call__(self, names: Sequence[str], rows: int, start: int) -> Iterator[Any]:
         """Yield up to ``rows`` rows at a time."""
@@ -107,10 +120,9 @@ def _in_parts(file: Any, group: int, parts: list[list[str]], rows: int) -> Itera
         spooled = []
         for part in parts:
             raw = stack.enter_context(tempfile.TemporaryFile(prefix="separatrix-"))
-            with ExitStack() as writing:
-                writer: Any = None
+            schema = pa.schema([file.schema_arrow.field(name) for name in part])
+            with pa.ipc.new_stream(raw, schema) as writer:
                 for batch in _read(file, [group], part, rows, len(part)):
-                    writer = writer or writing.enter_context(pa.ipc.new_stream(raw, batch.schema))
                     writer.write_batch(batch)
             release_arrow()
             raw.seek(0)
@@ -136,20 +148,5 @@ def _need_same_columns(one: str, first: Any, path: str, schema: Any) -> None:
             )
 
 
-def copied(
-    name: str, types: Iterable[tuple[str, Any]], batches: Iterable[Any], *, keep: Any, **known: Any
-) -> Columns:
-    """Copy batches to a temporary Parquet file, and return its columns."""
-    spool, schema, rows = Spool(), pa.schema(list(types)), 0
-    need_distinct(name, schema.names)
-    path = spool.new()
-    with pq.ParquetWriter(path, schema) as writer:
-        for batch in batches:
-            writer.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=schema))
-            rows += batch.num_rows
-    if not rows:
-        raise InputError(f"{name!r} has no rows. A table needs at least one for each class.")
-    return replace(parquet_columns(name, (path,), (spool, keep)), **known)
-
-
 FORMAT = Format("parquet", "Parquet", open_parquet, magic=((0, b"PAR1"),), several=True)
+ARROW = Format("arrow", "Arrow and Feather", open_arrow, magic=((0, _FILE), (0, _STREAM)))

@@ -12,7 +12,8 @@ from ...errors import InputError
 from ..arrow import WhenUsed, kind_of, pa, pc, without
 from ..encoding import shown
 from ..named_columns import Columns
-from ..source.detect import Format, Request, Source
+from ..request import Request
+from ..source.detect import Format, Source
 from .parquet import copied
 
 pyreadstat: Any = WhenUsed("pyreadstat", "Reading files of SAS, SPSS and Stata", "formats")
@@ -45,9 +46,8 @@ def open_stat_file(reader: str, source: Source, request: Request) -> Columns:
         )
         return copied(
             source.name,
-            types.items(),
+            pa.schema(types),
             batches,
-            keep=source,
             notes=notes,
             untyped=frozenset(names),
             text=tuple(words),

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import InputError
-from ..encoding import Encoding
-from ..number_formats import SEPARATORS
+from ..request import Request
 from .charsets import copy_as_utf8, find_charset
 from .compression import ARCHIVE, MAGIC, Bounded, members, open_binary, read_head
 from .folders import find_files
@@ -43,94 +42,6 @@ _FOR_ANY_FILE = ("target", "intercept", "encoding", "count_columns", "sheet", "t
 
 
 Stamp = tuple[int, int, int, int] | None  # see `stamp_of`
-
-
-@dataclass
-class Request:
-    """Which rows and columns of a source are wanted, and how they are written.
-
-    Parameters
-    ----------
-    target : str, optional
-        The column to be learned. LIBSVM files and npz files with ``y`` have one of their own.
-    features : names, optional
-        The columns to learn from; by default, all except the target.
-    exclude : names
-        Columns to leave out.
-    where : str, optional
-        A condition in SQL; rows for which it is not true are left out.
-    sql : str, optional
-        A query, in which the source is called ``data``; its answer is the table. Tables of SQLite and DuckDB
-        files have their own names in it.
-    table : str, optional
-        The table of an SQLite or DuckDB file.
-    missing : {"error", "drop"}
-        What to do with rows that lack a value.
-    intercept : bool
-        Whether the model has an intercept, so that the first level of a text column needs no column.
-    encoding : Encoding, optional
-        The encoding of the table that a model was fitted on; the same columns are read, in that order.
-    count_columns : bool
-        Whether to count the columns of a LIBSVM file now, which takes a reading of it.
-    decimal : {".", ","}, optional
-        The decimal sign of numbers in text; by default, the columns decide.
-    thousands : str, optional
-        The thousands separator there, such as ``","`` or a blank.
-    na : texts
-        Cells that mean a missing value, in addition to the usual ones, such as ``"-9"``. Those of
-        ``encoding`` are added.
-    text : names
-        Columns to read as text, whatever they hold.
-    row_names : str, optional
-        The column that names the rows for people; it is not a feature.
-    sheet : str, optional
-        The sheet of an Excel file.
-    text_encoding : str, optional
-        The encoding of text that is not UTF-8, such as ``"latin-1"``; UTF-16 is recognized.
-    memory : int, optional
-        How many bytes the rows may take in memory; by default, what the machine has free.
-    """
-
-    target: str | None = None
-    features: tuple[str, ...] | None = None
-    exclude: tuple[str, ...] = ()
-    where: str | None = None
-    sql: str | None = None
-    table: str | None = None
-    missing: str = "error"
-    intercept: bool = True
-    encoding: Encoding | None = None
-    count_columns: bool = True
-    decimal: str | None = None
-    thousands: str | None = None
-    na: tuple[str, ...] = ()
-    text: tuple[str, ...] = ()
-    row_names: str | None = None
-    sheet: str | None = None
-    text_encoding: str | None = None
-    memory: int | None = None
-
-    def __post_init__(self) -> None:
-        self.features = None if self.features is None else tuple(self.features)
-        self.exclude, self.text = tuple(self.exclude), tuple(self.text)
-        self.na = tuple(dict.fromkeys([*self.na, *(() if self.encoding is None else self.encoding.na)]))
-        if self.missing not in ("error", "drop"):
-            raise InputError(
-                f"The 'missing' parameter must be 'error' or 'drop'. Got {self.missing!r} instead."
-            )
-        if self.table is not None and self.sql is not None:
-            raise InputError(
-                "'table' and 'sql' cannot be combined: name the table in the query.", parameter="table"
-            )
-        if self.decimal not in (None, ".", ","):
-            raise InputError(f"The 'decimal' parameter must be '.' or ','. Got {self.decimal!r} instead.")
-        if self.thousands not in (None, "", *SEPARATORS) or (
-            self.thousands and self.thousands == self.decimal
-        ):
-            raise InputError(
-                "The 'thousands' parameter must be a comma, a point, a blank or an apostrophe, and not "
-                f"the decimal sign. Got {self.thousands!r} instead."
-            )
 
 
 @dataclass(frozen=True, eq=False)

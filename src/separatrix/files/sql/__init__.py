@@ -1,1 +1,0 @@
-"""Queries of tables by DuckDB: which columns and rows are read."""
