@@ -379,17 +379,17 @@ def test_the_kernel_that_is_computed_is_the_kernel_that_the_code_writes(value):
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        (b"{}", "missing required field `name`"),
+        (b"{}", "missing required field `text`"),
         (b"[]", "Expected `object`, got `array`"),
-        (b'{"name": "%s"}' % (b"x" * 61), "length <= 60"),
-        (b'{"name": "x", "more": 1}', "unknown field `more`"),
-        (b'{"name": null}', "got `null` - at `$.name`"),
+        (b'{"text": ""}', "length >= 1"),
+        (b'{"text": "x", "more": 1}', "unknown field `more`"),
+        (b'{"text": null}', "got `null` - at `$.text`"),
         (b'{"%s": 1}' % (b"x" * 100_000), "unknown field"),
     ],
 )
 def test_a_body_that_is_no_request_is_refused_with_the_reason_and_the_place(body, said):
     with pytest.raises(RequestError) as refused:
-        read(requests.PresetRequest, body)
+        read(requests.TableRequest, body)
     assert refused.value.code == "invalid"
     assert said in refused.value.message
     assert len(refused.value.message) <= 300
@@ -565,7 +565,7 @@ def test_the_lessons_open_and_tell_the_truth():
 
 
 def _opened(state):
-    base = presets.preset(requests.PresetRequest(state["preset"])) if "preset" in state else None
+    base = presets.PRESETS[state["preset"]]() if "preset" in state else None
     data = state.get("data") or base.data
     settings = {**(msgspec.to_builtins(base.settings) if base else {}), **state["settings"]}
     request = read(requests.RunRequest, write({"data": data, "settings": settings}))

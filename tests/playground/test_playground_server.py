@@ -154,7 +154,7 @@ def test_a_request_that_is_too_large_is_refused_before_it_is_read(running):
 
 
 def test_without_the_token_nobody_is_let_in_and_with_it_the_page_gets_a_cookie(guarded):
-    for path in ("/", "/api/about", "/static/js/main.js", "/?token=wrong"):
+    for path in ("/", "/about.json", "/static/js/main.js", "/?token=wrong"):
         status, _, body = guarded.ask(path)
         assert (status, json.loads(body)["code"]) == (403, "token")
     status, headers, _ = guarded.ask("/?lesson=2&token=a-secret-token")
@@ -265,7 +265,7 @@ def _malformed(port, chance):
         if kind > 4:
             for _ in range(chance.randrange(1, 6)):
                 cut[chance.randrange(len(cut))] = chance.randrange(256)
-        question = chance.choice(["run", "verdict", "verify", "table", "preset", "lift"])
+        question = chance.choice(["run", "verdict", "verify", "table", "lift"])
         head = (
             f"POST /api/{question} HTTP/1.1", "Host: 127.0.0.1", "Content-Type: application/json",
             "Connection: close", f"Content-Length: {len(cut)}", "", "",

@@ -35,11 +35,11 @@ def read(kind: type[T], body: bytes) -> T:
 
     Examples
     --------
-    >>> read(PresetRequest, b'{"name": "xor"}')
-    PresetRequest(name='xor')
-    >>> read(PresetRequest, b'{"name": 3}')
+    >>> read(TableRequest, b'{"text": "x,y"}')
+    TableRequest(text='x,y')
+    >>> read(TableRequest, b'{"text": 3}')
     Traceback (most recent call last):
-    separatrix.playground.api.requests.RequestError: Expected `str`, got `int` - at `$.name`
+    separatrix.playground.api.requests.RequestError: Expected `str`, got `int` - at `$.text`
     """
     try:
         return msgspec.json.decode(body, type=kind)
@@ -225,12 +225,6 @@ class TableRequest(Strict, frozen=True):
     text: Annotated[str, Meta(min_length=1, max_length=3_000_000)]
 
 
-class PresetRequest(Strict, frozen=True):
-    """Return a prepared set of points, with the settings that show what it is for."""
-
-    name: Annotated[str, Meta(max_length=LIMITS.name)]
-
-
 REQUESTS: dict[str, type] = {
     "run": RunRequest,
     "verdict": VerdictRequest,
@@ -238,5 +232,4 @@ REQUESTS: dict[str, type] = {
     "film": FilmRequest,
     "lift": LiftRequest,
     "table": TableRequest,
-    "preset": PresetRequest,
 }

@@ -12,19 +12,11 @@ from ... import datasets
 from ...result import Floats
 from ..api import requests as asked
 from ..api.answers import PresetAnswer
-from ..api.requests import PointData, RequestError, Settings
+from ..api.requests import PointData, Settings
 
 PLAIN = Settings()
 TWO = ("\N{MINUS SIGN}", "+")
 COLUMNS = ("x", "y")
-
-
-def preset(request: asked.PresetRequest) -> PresetAnswer:
-    """Return the points and settings of a name."""
-    maker = PRESETS.get(request.name)
-    if maker is None:
-        raise RequestError("no_preset", f"There is no preset {request.name!r}.", name=request.name)
-    return maker()
 
 
 def points(X: Any, y: Any, classes: tuple[str, ...] = TWO, columns: tuple[str, ...] = COLUMNS) -> PointData:

@@ -21,6 +21,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from ... import __version__
+from ..api.answers import write
 from ..api.limits import LIMITS, Limits
 from ..api.requests import REQUESTS
 from ..content.lessons import LESSONS
@@ -69,7 +70,7 @@ def create_app(
     --------
     >>> app = create_app()
     >>> sorted(route.path for route in app.routes)
-    ['/', '/api/about', '/api/{question}', '/static']
+    ['/', '/about.json', '/api/{question}', '/presets/{name}.json', '/static']
     """
     allowed = limits or Limits()
     workers = Workers(allowed)
@@ -85,8 +86,14 @@ def create_app(
     async def page(_: Request) -> Response:
         return Response((STATIC / "index.html").read_bytes(), media_type="text/html")
 
-    async def about(_: Request) -> Response:
-        return JSONResponse(_about())
+    async def known(_: Request) -> Response:
+        return JSONResponse(about())
+
+    async def preset(request: Request) -> Response:
+        made = PRESETS.get(request.path_params["name"])
+        if made is None:
+            return _response(refusal(404, "no_preset", "There is no such preset."))
+        return Response(write(await asyncio.to_thread(made)), media_type="application/json")
 
     async def ask(request: Request) -> Response:
         question = request.path_params["question"]
@@ -105,7 +112,8 @@ def create_app(
     app = Starlette(
         routes=[
             Route("/", page),
-            Route("/api/about", about),
+            Route("/about.json", known),
+            Route("/presets/{name}.json", preset),
             Route("/api/{question}", ask, methods=["POST"]),
             Mount("/static", StaticFiles(directory=STATIC)),
         ],
@@ -115,9 +123,10 @@ def create_app(
     return app
 
 
-def _about() -> dict[str, Any]:
-    """Return what the page has to know before its first question."""
-    return {"version": __version__, "presets": list(PRESETS), "lessons": LESSONS, "limits": asdict(LIMITS)}
+def about(*, server: bool = True, address: str | None = None) -> dict[str, Any]:
+    """Return what the page has to know before its first question; ``address`` is where shared links open."""
+    served = {"server": server, "address": address, "version": __version__}
+    return {**served, "presets": list(PRESETS), "lessons": LESSONS, "limits": asdict(LIMITS)}
 
 
 def _response(reply: Reply, kind: str = "application/json") -> Response:

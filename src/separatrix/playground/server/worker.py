@@ -42,14 +42,12 @@ def answer(question: str, body: bytes) -> tuple[int, bytes]:
 
 def _ask(question: str, body: bytes) -> Any:
     from ..compute import engine, films, pasted, verdicts
-    from ..content import presets
 
     handlers: dict[str, Any] = {
         "run": engine.run,
         "verdict": verdicts.ask,
         "verify": verdicts.check,
         "table": pasted.read_table,
-        "preset": presets.preset,
         "film": films.film,
         "lift": verdicts.lift,
     }

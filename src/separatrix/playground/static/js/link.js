@@ -1,5 +1,6 @@
 // The state in the address, after the #: it is never sent to a server.
 
+import { sharedAddress } from "./api.js";
 import { VERSION, DEFAULTS, state } from "./state.js";
 
 const LONGEST = 60_000;
@@ -23,7 +24,7 @@ export function encodeState() {
 
 export function linkNow() {
   const text = encodeState();
-  return text === null ? null : `${location.origin}/#${text}`;
+  return text === null ? null : `${sharedAddress()}#${text}`;
 }
 
 const isText = (value) => typeof value === "string" && value.length <= 60;
@@ -77,6 +78,6 @@ export function writeLink() {
   clearTimeout(due);
   due = setTimeout(() => {
     const text = state.data.rows.length ? encodeState() : null;
-    history.replaceState(null, "", text === null ? "/" : `/#${text}`);
+    history.replaceState(null, "", text === null ? location.pathname : `${location.pathname}#${text}`);
   }, 400);
 }

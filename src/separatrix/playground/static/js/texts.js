@@ -278,6 +278,7 @@ export const TEXTS = {
   error_memory: ["This needs more memory than is allowed. Use fewer points or steps.", "Das braucht mehr Speicher als erlaubt. Verwenden Sie weniger Punkte oder Schritte."],
   error_died: ["The process that computed this ended. Use fewer points or steps.", "Der Prozess, der das berechnete, wurde beendet. Verwenden Sie weniger Punkte oder Schritte."],
   error_gone: ["The playground has ended. Start it again with: separatrix play", "Der Spielplatz wurde beendet. Starten Sie ihn neu mit: separatrix play"],
+  error_needs_server: ["This page does not have it. Run it on your machine: pip install 'separatrix[play]', then separatrix play", "Diese Seite kann das nicht. Auf Ihrem Rechner geht es: pip install 'separatrix[play]', dann separatrix play"],
   error_no_film: ["A film shows the updates one after the other, and this run has too few to show: {made}.", "Ein Film zeigt die Korrekturen nacheinander, und dieser Lauf hat dafür zu wenige: {made}."],
   error_no_steps: ["This method has no steps to film: it solves one problem for all points at once. Save the picture as PNG or SVG.", "Dieses Verfahren hat keine Schritte für einen Film: Es löst eine einzige Aufgabe für alle Punkte zugleich. Speichern Sie das Bild als PNG oder SVG."],
   error_missing_package: ["This needs {name}. Install it in the project's folder with: pip install '.[plot]'", "Dafür wird {name} gebraucht. Installieren Sie es im Ordner des Projekts mit: pip install '.[plot]'"],
