@@ -193,19 +193,25 @@ def _findings_angle(table: Table) -> Iterator[Finding]:
 def _draw_angle(table: Table) -> Figure:
     figure, (left, right) = charts.panels(
         ("Against the number of points", "number of points", "angle to the known separator, degrees", "xy"),
-        ("Every run below its bound", "bound on the angle, degrees", "angle, degrees"),
+        (
+            "The two weights of each run",
+            "angle of the last weights, degrees",
+            "angle of the mean, degrees",
+            "xy",
+        ),
     )
     labels = {"last": "last weights", "averaged": "averaged weights"}
     charts.sweeps(left, table, "n_rows", "angle", "method", labels)
     x, limits = medians(where(table, method="last"), "n_rows", "bound")
     charts.bound(left, x, limits, "bound for the last weights (median)", linestyle="--")
-    for place, method in enumerate(labels):
-        part = where(table, method=method)
-        right.plot(part["bound"], part["angle"], **charts.dots(place, alpha=0.7))
-    widest = 1.15 * float(table["angle"].max())
-    charts.bound(right, [0, widest], [0, widest], "angle = bound")
-    right.set(xlim=(0, 92), ylim=(0, widest))
-    return charts.finish(figure)
+    last, mean = (where(table, method=method)["angle"] for method in labels)
+    closer = mean < last
+    right.plot(last[closer], mean[closer], **charts.dots(1, f"the mean is closer ({closer.sum()} runs)"))
+    right.plot(last[~closer], mean[~closer], **charts.dots(0, f"the last is closer ({(~closer).sum()} runs)"))
+    ends = 0.8 * min(last.min(), mean.min()), 1.25 * max(last.max(), mean.max())
+    right.plot(ends, ends, color=charts.MUTED, linewidth=1.0)
+    right.set(xlim=ends, ylim=ends)
+    return charts.finish(figure, columns=3)
 
 
 ANGLE = Study(
@@ -215,8 +221,8 @@ ANGLE = Study(
     question="How close does the perceptron's answer come to the hyperplane that the data were made with?",
     method="""Points in five dimensions around a known hyperplane with margin 0.05, which is the hyperplane of
         largest margin. We measure the angle between its normal and the weights found, for the last weights of
-        a run and for their mean over every visit. Left: medians and ranges. Right: every run against the
-        bound for that run.""",
+        a run and for their mean over every visit. Left: medians and ranges. Right: every run; below the
+        line, the mean is closer than the last weights.""",
     theorem="""A separator with margin m makes an angle of at most arccos(m/γ) with the one of largest margin
         γ, because γu is a convex combination of the signed points. After M updates from zero, the proof of
         Novikoff's theorem also bounds the angle of the weights by arccos(√M·γ/R), because ⟨w, u⟩ ≥ Mγ while

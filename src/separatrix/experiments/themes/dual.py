@@ -288,14 +288,16 @@ def _findings_dual(table: Table) -> Iterator[Finding]:
 
 def _draw_dual(table: Table) -> Figure:
     figure, (left, right) = charts.panels(
-        ("What the linear program minimizes", "margin γ", "sum of multipliers, smallest score = 1", "xy"),
+        ("What the linear program minimizes", "margin γ", "γ² times the sum of multipliers", "xy"),
         ("How many points have a multiplier", "margin γ", "points with a multiplier, of 200", "x"),
     )
-    # Not side by side: the sum of the largest margin is on the sloping line, and a shift would lift it.
-    charts.sweeps(left, table, "margin", "total", "form", FORMS, apart=0.0)
+    # In these units, the sum of the largest margin is one at every margin, and the others lie apart from it.
+    square = table["margin"] ** 2
+    relative = table | {name: table[name] * square for name in ("total", "least")}
+    charts.sweeps(left, relative, "margin", "total", "form", FORMS)
     charts.sweeps(right, table, "margin", "rows_used", "form", FORMS)
-    charts.bound_by(left, where(table, form="program"), "margin", "bound", "program: at most 1/γ²")
-    charts.bound_by(left, table, "margin", "least", "all: at least 1/(Rγ)", linestyle=":", linewidth=1.6)
+    left.axhline(1.0, color=charts.ACCENT, linewidth=2.0, zorder=2, label="program: at most 1")
+    charts.bound_by(left, relative, "margin", "least", "all: at least γ/R", linestyle=":", linewidth=1.6)
     right.set_ylim(0, None)
     return charts.finish(figure, columns=5)
 
