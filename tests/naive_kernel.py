@@ -45,6 +45,13 @@ def in_many_digits(kernel, x, y):
     t = sum((a * b for a, b in pairs), flint.arb(0))
     if isinstance(kernel, kernels.Polynomial):
         return (flint.arb(kernel.c) + t) ** kernel.degree
+    if isinstance(kernel, kernels.Monomial):  # the powers of each column, multiplied out up to the degree
+        series = [flint.arb(1)] + [flint.arb(0)] * kernel.degree
+        for a, b in pairs:
+            powers = [(a * b) ** j for j in range(kernel.degree + 1)]
+            degrees = range(kernel.degree + 1)
+            series = [sum((series[i] * powers[j - i] for i in range(j + 1)), flint.arb(0)) for j in degrees]
+        return sum(series, flint.arb(0))
     if isinstance(kernel, kernels.Geometric):
         return sum((t**power for power in range(kernel.degree + 1)), flint.arb(0))
     assert isinstance(kernel, kernels.Linear)

@@ -321,7 +321,7 @@ def test_bad_input_for_each_new_option_is_refused_and_nothing_is_written(folder,
 
 def test_a_kernel_that_does_not_exist_is_answered_by_those_that_the_command_line_has(folder):
     said = refused("check", "xor.csv", "-t", "y", "--kernel", "sigma")
-    assert said.rstrip().endswith("Choose linear, poly, rbf or geometric with --kernel.")
+    assert said.rstrip().endswith("Choose linear, poly, rbf, geometric or monomial with --kernel.")
     assert "precomputed" not in said
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 from math import comb
 
 import numpy as np
@@ -23,6 +24,7 @@ from separatrix.kernels import (
     Gaussian,
     Geometric,
     Linear,
+    Monomial,
     Polynomial,
     Precomputed,
     as_kernel,
@@ -63,6 +65,8 @@ finite_maps = st.recursive(
 kernels = st.one_of(
     finite_maps,
     st.builds(Gaussian, positive),
+    st.builds(Monomial, st.integers(1, 4)),
+    st.builds(lambda a, d: a + 2 * Monomial(d), finite_maps, st.integers(1, 3)),
     st.builds(lambda a, c: a.warped(first_column) + c, finite_maps, positive),
     st.builds(lambda a, c: a + Gaussian(c), finite_maps, positive),
     st.builds(lambda a, c: a * Gaussian(c), finite_maps, positive),
@@ -86,6 +90,10 @@ def naive(kernel, x, z):
         return (kernel.c + t) ** kernel.degree
     if name == "Gaussian":
         return float(np.exp(-kernel.c * sum((a - b) ** 2 for a, b in zip(x, z, strict=True))))
+    if name == "Monomial":
+        powers = product(range(kernel.degree + 1), repeat=len(x))
+        kept = (m for m in powers if sum(m) <= kernel.degree)
+        return sum(float(np.prod(np.power(x, m) * np.power(z, m))) for m in kept)
     if name == "Geometric":
         return sum(t**j for j in range(kernel.degree + 1))
     if name == "Sum":
@@ -224,6 +232,29 @@ def test_geometric_is_right_where_its_closed_form_is_singular(degree):
 
 
 @law
+@given(degree=st.integers(1, 5), columns=st.integers(1, 4), seed=st.integers(0, 10**6))
+def test_the_map_of_plain_monomials_is_exact_and_one_column_is_the_geometric_kernel(degree, columns, seed):
+    kernel = Monomial(degree)
+    X = np.random.default_rng(seed).integers(-4, 5, (6, columns)).astype(float)
+    mapped = kernel.feature_map(X)
+    assert mapped.shape == (6, comb(columns + degree, degree))
+    assert np.array_equal(mapped, sx.features.Monomials(degree).fit_transform(X))
+    assert np.array_equal(mapped @ mapped.T, kernel(X))  # whole numbers, without rounding
+    assert np.array_equal(kernel(X[:, :1]), Geometric(degree)(X[:, :1]))
+    assert np.all(kernel.diagonal(X) <= kernel.ceiling(float(np.linalg.norm(X, axis=1).max())))
+
+
+@law
+@given(degree=st.integers(1, 3), seed=st.integers(0, 10**6))
+def test_plain_monomials_separate_what_the_polynomial_kernel_separates(degree, seed):
+    generator = np.random.default_rng(seed)
+    X, y = generator.integers(-2, 3, (10, 2)), generator.permutation([0, 1] * 5)
+    plain, scaled = (sx.separability(X, y, kernel=k) for k in (Monomial(degree), Polynomial(degree)))
+    assert plain.status == scaled.status
+    assert sx.verify(plain.certificate, X, y).holds
+
+
+@law
 @given(a=kernels, b=kernels)
 def test_equal_kernels_are_equal_and_hash_alike(a, b):
     assert a + b == b + a
@@ -252,6 +283,7 @@ def test_parameters_tell_kernels_apart_and_cannot_be_changed():
         (Polynomial(3, 0), "<x, x'>^3"),
         (Gaussian(0.5), "exp(-0.5 |x - x'|^2)"),
         (Geometric(4), "sum_{j<=4} <x, x'>^j"),
+        (Monomial(4), "sum_{|m|<=4} x^m x'^m"),
         (2 * (Linear() + Gaussian(1)), "2 * (<x, x'> + exp(-1 |x - x'|^2))"),
         ((Linear() + Gaussian(1)) * Polynomial(2), "(<x, x'> + exp(-1 |x - x'|^2)) * (1 + <x, x'>)^2"),
         (Linear().warped(first_column), "first_column(x) first_column(x') * <x, x'>"),
@@ -264,7 +296,13 @@ def test_a_kernel_prints_as_its_formula(kernel, formula):
 
 @pytest.mark.parametrize(
     ("name", "kernel"),
-    [("linear", Linear()), ("poly", Polynomial(3)), ("rbf", Gaussian(1.0)), ("geometric", Geometric(3))],
+    [
+        ("linear", Linear()),
+        ("poly", Polynomial(3)),
+        ("rbf", Gaussian(1.0)),
+        ("geometric", Geometric(3)),
+        ("monomial", Monomial(3)),
+    ],
 )
 def test_names_stand_for_kernels(name, kernel):
     assert as_kernel(name) == kernel == as_kernel(kernel)
@@ -382,6 +420,7 @@ BAD = [
     (lambda: Polynomial(2.5), InputError, "whole number of 1 or more. Got 2.5"),
     (lambda: Geometric(0), InputError, "'degree' parameter of Geometric"),
     (lambda: Geometric(1.5), InputError, "Got 1.5"),
+    (lambda: Monomial(0), InputError, "'degree' parameter of Monomial"),
     (lambda: Polynomial(2, -1), InputError, "'c' parameter of Polynomial must be 0 or more"),
     (lambda: Gaussian(-1), InputError, "'c' parameter of Gaussian must be above 0"),
     (lambda: Gaussian(0), InputError, "above 0"),

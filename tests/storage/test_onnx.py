@@ -58,6 +58,7 @@ KERNELS = [
     sx.kernels.Polynomial(degree=3),
     sx.kernels.Gaussian(c=0.7),
     sx.kernels.Geometric(degree=4),
+    sx.kernels.Monomial(degree=3),
     2 * sx.kernels.Polynomial(degree=2) + sx.kernels.Gaussian(c=0.5) * sx.kernels.Linear(),
 ]
 

@@ -84,7 +84,7 @@ SENTENCES = {
     "decimal": (
         "Name the decimal or the thousands separator: --decimal ',' or --thousands ',', for example.",
     ),
-    "kernel": ("Choose linear, poly, rbf or geometric with --kernel.",),
+    "kernel": ("Choose linear, poly, rbf, geometric or monomial with --kernel.",),
     "lesson": ("Choose a chapter of the course, 0 to 4, with --lesson.",),
     "missing": ("Fill them in, or leave these rows out with --missing drop.",),
     "host": ("Leave --host out, or name an address of this machine.",),

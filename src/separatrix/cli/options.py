@@ -38,8 +38,8 @@ SHARED = """
 Options
 -------
 intercept: Use an intercept, or only hyperplanes through the origin.
-kernel NAME: Work in the feature space of a kernel: linear, poly, rbf or geometric.
-degree: The degree of the kernel poly or geometric.
+kernel NAME: Work in the feature space of a kernel: linear, poly, rbf, geometric or monomial.
+degree: The degree of the kernel poly, geometric or monomial.
 coef0: The constant of the kernel poly: (gamma <x, x'> + coef0)^degree.
 gamma NUMBER: The gamma of the rbf kernel exp(-gamma |x - x'|^2).
 order ORDER: Perceptrons: the order of corrections: working_set, cyclic, shuffled, interleaved, worst
@@ -294,7 +294,10 @@ def naming_rows(table: Any, first: int = 0) -> Iterator[None]:
 
 def kernel(name: str | None, degree: int | None, gamma: float | None) -> Any:
     """Return the kernel with this name and these parameters; None without a name."""
-    for option, value, kinds in (("degree", degree, ("poly", "geometric")), ("gamma", gamma, ("rbf",))):
+    for option, value, kinds in (
+        ("degree", degree, ("poly", "geometric", "monomial")),
+        ("gamma", gamma, ("rbf",)),
+    ):
         if value is not None and name not in kinds:
             raise typer.BadParameter(f"--{option} is for --kernel {' or '.join(kinds)}. Leave it out.")
     need_named_kernel(name)

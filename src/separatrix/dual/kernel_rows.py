@@ -61,7 +61,7 @@ class KernelRows:
         values of a kernel that states no bound on its rounding errors count as exact.
         """
         X = self.X[self.order] if self.order.size < self.labels.size else self.X
-        width, radius = extent(X) if self.kernel.by_products else (0, 0.0)
+        width, radius = (0, 0.0) if isinstance(self.kernel, Precomputed) else extent(X)
         share = Similarity(self.kernel, lift=False).rounding(width, radius, np.float64) or 0.0
         with np.errstate(all="ignore"):
             lengths = np.sqrt(np.abs(self.kernel.diagonal(self.X)) / max(0.0, 1.0 - share)) * (

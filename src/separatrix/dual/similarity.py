@@ -111,7 +111,7 @@ def training_rows(
     With more than two classes half of a step goes to the row's own class and half away from the rival.
     """
     steps = np.ones(labels.size) if row_weights is None else row_weights
-    width, radius = extent(X) if similarity.kernel.by_products else (0, 0.0)
+    width, radius = (0, 0.0) if isinstance(similarity.kernel, kernels.Precomputed) else extent(X)
     roots = np.sqrt(np.abs(similarity.diagonal(X)))
     if members is None:
         members = np.arange(labels.size)

@@ -58,18 +58,18 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     kernel : str, Kernel or callable, default="rbf"
-        A name ("linear", "poly" or "polynomial", "rbf" or "gaussian", "geometric", "precomputed"), a kernel
-        of `separatrix.kernels`, or a function of two matrices that returns their Gram matrix. A function, or
-        a `Kernel` of your own that gives no bound on its rounding errors, is evaluated one row at a time in
-        ``fit`` and ``partial_fit``. That is slower, but the mistakes do not depend on the blocks. If a kernel
-        uses a function f of the rows, such as ``k.warped(f)``, the value of f for a row must not depend on
-        the other rows in the same call.
+        A name ("linear", "poly" or "polynomial", "rbf" or "gaussian", "geometric", "monomial",
+        "precomputed"), a kernel of `separatrix.kernels`, or a function of two matrices that returns their
+        Gram matrix. A function, or a `Kernel` of your own that gives no bound on its rounding errors, is
+        evaluated one row at a time in ``fit`` and ``partial_fit``. That is slower, but the mistakes do not
+        depend on the blocks. If a kernel uses a function f of the rows, such as ``k.warped(f)``, the value of
+        f for a row must not depend on the other rows in the same call.
     gamma : float, "scale", "auto" or None, default=None
         A parameter of a kernel given by name, as in `sklearn.svm.SVC`: "rbf" is ``exp(-gamma |x - x'|^2)``,
         "poly" is (gamma <x, x'> + coef0)^degree. None means 1. The default of `SVC` is "scale", which needs
         all rows at once, so it cannot be used in ``partial_fit``.
     degree : int or None, default=None
-        The degree of "poly" and "geometric"; None means 3.
+        The degree of "poly", "geometric" and "monomial"; None means 3.
     coef0 : float or None, default=None
         The constant of "poly"; None means 1, but the default of `SVC` is 0.
     fit_intercept : bool or "lifted", default=True

@@ -49,13 +49,13 @@ class MaxMargin(Hyperplane, ClassifierMixin, BaseEstimator):
     ----------
     kernel : str, Kernel or callable, optional
         Separate in the feature space of a kernel, see `separatrix.kernels`: "rbf", "poly", "linear",
-        "geometric", "precomputed", a kernel such as ``sx.kernels.Gaussian(c=0.5)``, or a function of two
-        matrices. None means a hyperplane in the space of the rows.
+        "geometric", "monomial", "precomputed", a kernel such as ``sx.kernels.Gaussian(c=0.5)``, or a function
+        of two matrices. None means a hyperplane in the space of the rows.
     gamma : float, "scale", "auto" or None, default=None
         A parameter of a kernel given by name, as in `sklearn.svm.SVC`: "rbf" is ``exp(-gamma |x - x'|^2)``,
         "poly" is (gamma <x, x'> + coef0)^degree. None means 1; the default of `SVC` is "scale".
     degree : int or None, default=None
-        The degree of "poly" and "geometric"; None means 3.
+        The degree of "poly", "geometric" and "monomial"; None means 3.
     coef0 : float or None, default=None
         The constant of "poly"; None means 1, but the default of `SVC` is 0.
     fit_intercept : {True, False, "lifted"}, default=True

@@ -136,9 +136,9 @@ def as_kernel(kernel: Any) -> Kernel:
     Parameters
     ----------
     kernel : str, Kernel or callable
-        "linear", "poly" (degree 3, c = 1), "rbf" (c = 1), "geometric" (degree 3) or "precomputed"; a
-        kernel; or a function that returns a Gram matrix of shape (n, m) for matrices of shapes (n, d)
-        and (m, d).
+        "linear", "poly" (degree 3, c = 1), "rbf" (c = 1), "geometric" or "monomial" (degree 3), or
+        "precomputed"; a kernel; or a function that returns a Gram matrix of shape (n, m) for matrices of
+        shapes (n, d) and (m, d).
 
     Examples
     --------
@@ -190,7 +190,7 @@ def tuned(kernel: Any, X: Any, gamma: Any = None, degree: Any = None, coef0: Any
         "rbf" is ``exp(-gamma |x - x'|^2)``, and "poly" is (gamma <x, x'> + coef0)^degree. "scale" means
         1 / (number of columns * variance of all values of X), and "auto" means 1 / number of columns.
     degree : int or None
-        The degree of "poly" and "geometric".
+        The degree of "poly", "geometric" and "monomial".
     coef0 : float or None
         The constant of "poly".
 
@@ -213,8 +213,8 @@ def tuned(kernel: Any, X: Any, gamma: Any = None, degree: Any = None, coef0: Any
     width = _gamma(gamma, X)
     if kind is simple.Gaussian:
         return simple.Gaussian(c=width)
-    if kind is algebra.Geometric:
-        return algebra.Geometric() if degree is None else algebra.Geometric(degree=degree)
+    if kind in (algebra.Geometric, simple.Monomial):
+        return as_kernel(kernel) if degree is None else kind(degree=degree)
     if kind is not simple.Polynomial:
         return as_kernel(kernel)
     shift = 1.0 if coef0 is None else not_negative("'coef0' parameter", coef0)

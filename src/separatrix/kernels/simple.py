@@ -1,7 +1,8 @@
-"""The kernels from which others are built: linear, polynomial, Gaussian, constant."""
+"""The kernels from which others are built: linear, polynomial, plain monomials, Gaussian, constant."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import comb, expm1
 from typing import Any, ClassVar
@@ -9,11 +10,25 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..features import monomials
 from ..float_environment import HALF_UNIT
-from .base import Floats, Graph, Kernel, compound, not_negative, product_error, squared_norms, whole_degree
+from ..sparse import dense, sparse
+from .base import (
+    Floats,
+    Graph,
+    Kernel,
+    as_matrix,
+    compound,
+    float_type,
+    not_negative,
+    product_error,
+    same_width,
+    squared_norms,
+    whole_degree,
+)
 
 # Public names of `separatrix.kernels`. Estimators and model files know these kernels by their names.
-__all__ = ["Constant", "Gaussian", "Linear", "Polynomial"]
+__all__ = ["Constant", "Gaussian", "Linear", "Monomial", "Polynomial"]
 
 
 @dataclass(frozen=True)
@@ -105,6 +120,104 @@ class Polynomial(Kernel):
         """Raise the shifted products to the power."""
         shifted = graph.node("Add", graph.products(rows, anchors), graph.number(self.c))
         return graph.node("Pow", shifted, graph.number(float(self.degree)))
+
+
+@dataclass(frozen=True)
+class Monomial(Kernel):
+    """The sum of ``x^m x'^m`` over all monomials m up to the degree: plain monomials are the feature vector.
+
+    The monomials of degree j contribute the complete homogeneous symmetric polynomial of degree j in the
+    products ``p_k = x_k x'_k``. A recurrence over the columns gives the sum of all of them in ``columns *
+    degree`` steps. For rows of one number it is the kernel `Geometric`. It separates the same rows as
+    ``Polynomial(degree, c=1)``, which weights the monomials by multinomial coefficients; margins differ.
+
+    Parameters
+    ----------
+    degree : int
+
+    Examples
+    --------
+    >>> Monomial(degree=2)([2.0, 3.0], [1.0, 1.0])  # 1 + 2 + 3 + 4 + 6 + 9
+    25.0
+    """
+
+    degree: int = 3
+    names: ClassVar[tuple[str, ...]] = ("monomial",)
+    stored_as: ClassVar[str] = "separatrix/Monomial/1"
+    by_products = False
+    positive_diagonal = True  # the constant monomial
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "degree", whole_degree("'degree' parameter of Monomial", self.degree))
+
+    def __str__(self) -> str:
+        return f"sum_{{|m|<={self.degree}}} x^m x'^m"
+
+    def block(self, X: Any, Y: Any, *, dtype: Any = np.float64, out: Any = None) -> NDArray[Any]:
+        """Run the recurrence for all pairs of rows."""
+        X, Y, dtype = as_matrix(X), as_matrix(Y), float_type(dtype)
+        same_width(X, Y)
+        pairs = zip(_columns(X, dtype), _columns(Y, dtype), strict=True)
+        values = self._total((x[:, None] * y for x, y in pairs), (X.shape[0], Y.shape[0]), dtype)
+        if out is None:
+            return values
+        out[...] = values
+        return np.asarray(out)
+
+    def diagonal(self, X: Any) -> Floats:
+        """Run the recurrence for each row with itself."""
+        X = as_matrix(X)
+        return self._total((x * x for x in _columns(X, np.float64)), (X.shape[0],), np.float64)
+
+    def _total(self, products: Iterator[NDArray[Any]], shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+        """Return h_d(1, p_1, ..., p_n), which is h_0 + ... + h_d of the products alone.
+
+        ``h_j(..., p_k) = h_j(...) + p_k h_(j-1)(..., p_k)``: a monomial without p_k, or p_k times another.
+        """
+        sums = np.ones((self.degree + 1, *shape), dtype=dtype)
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            for p in products:
+                for j in range(1, self.degree + 1):
+                    sums[j] += p * sums[j - 1]
+            return self._finite(sums[-1])
+
+    @property
+    def degrees(self) -> tuple[int, ...]:
+        """All degrees up to the largest."""
+        return tuple(range(self.degree + 1))
+
+    def feature_map(self, X: Any) -> Any:
+        """Return the monomials of each row; the map is exact if no product is rounded."""
+        return monomials(as_matrix(X).astype(np.float64, copy=False), self.degrees)
+
+    def ceiling(self, radius: float) -> float:
+        """Return the sum of ``radius^(2j)``, because ``h_j(p)`` is at most ``(sum of p)^j`` for p >= 0."""
+        with np.errstate(over="ignore"):
+            return float(np.sum(np.float64(radius) ** (2 * np.arange(self.degree + 1))))
+
+    def rounding(self, width: int, radius: float, unit: float) -> float:
+        """Count the roundings of a term: five per factor, one per column that is not zero.
+
+        The sum of the sizes of all terms is at most ``sqrt(K(x, x) K(x', x'))`` (Cauchy and Schwarz).
+        """
+        return compound(unit, width + 5 * self.degree + 4)
+
+    def onnx(self, graph: Graph, rows: str, anchors: Floats) -> str:
+        """Unroll the recurrence."""
+        ones = graph.number(np.ones((1, anchors.shape[0])))
+        sums = [ones] * (self.degree + 1)
+        for unit, column in zip(np.eye(anchors.shape[1]), anchors.T, strict=True):
+            p = graph.node("Mul", graph.products(rows, unit[None, :]), graph.number(column[None, :]))
+            for j in range(1, self.degree + 1):
+                sums[j] = graph.node("Add", sums[j], graph.node("Mul", p, sums[j - 1]))
+        return sums[-1]
+
+
+def _columns(X: Any, dtype: Any) -> Iterator[NDArray[Any]]:
+    """Yield the columns of a matrix."""
+    X = X.tocsc() if sparse.issparse(X) else X
+    for k in range(X.shape[1]):
+        yield dense(X[:, [k]]).ravel().astype(dtype, copy=False)
 
 
 @dataclass(frozen=True)
