@@ -159,6 +159,15 @@ def hulls_apart():
     return sx.plot.HullDisplay.from_data(X, y)
 
 
+def distances():
+    """The distance from a hyperplane.
+
+    Each point is joined to its projection. The dashed triangle is the proof that no other point v of the line
+    is as near to u as v*.
+    """
+    return sx.plot.distance([[3.0, 4.0], [-1.0, 0.5], [4.0, 1.5]], weights=[1.0, 2.0], intercept=-4.0)
+
+
 EXAMPLES: tuple[Callable[[], Any], ...] = (
     largest_margin,
     hard_points,
@@ -171,6 +180,7 @@ EXAMPLES: tuple[Callable[[], Any], ...] = (
     bracket,
     hulls_that_meet,
     hulls_apart,
+    distances,
 )
 
 

@@ -98,6 +98,13 @@ print(proof.status, {row: str(weight) for row, weight in proof.witness_rows.item
 # hyperplane is farther from :math:`x`: the vector :math:`v - v'` is orthogonal to :math:`w`, so
 # :math:`|x - v'|^2 = |x - v|^2 + |v - v'|^2`. ∎
 #
+# The picture shows the distance of three points, and the right triangle of the proof:
+
+sx.plot.distance(
+    [[3.0, 4.0], [-1.0, 0.5], [4.0, 1.5]], weights=[1.0, 2.0], intercept=-4.0
+)
+
+# %%
 # The **margin** of a separator is the smallest distance of a row from its hyperplane. A separator with margin :math:`m` still makes no error if every
 # point moves by less than :math:`m`, so the separator with the largest margin tolerates the largest moves. Among hyperplanes through the origin, its normal is
 # the shortest vector in the hull of the signed rows, and the margin is the length of this vector. With a free intercept, the largest margin is
@@ -147,6 +154,7 @@ sx.plot.BracketDisplay.from_estimator(
 # --------------------------
 #
 # - ``separatrix experiment separators``: how do four methods that find a separator differ, and how much perturbation does each tolerate?
+# - ``separatrix experiment overfitting``: does a large margin predict better, and does it depend on the dimension?
 # - ``separatrix experiment own-point``: what does an update do to its own point, and to the others?
 #
 # ``separatrix play --lesson 1`` opens this chapter as a lesson in the playground. (If the playground is

@@ -113,6 +113,58 @@ sx.plot.DecisionRegionDisplay.from_estimator(
 )
 
 # %%
+# "The dual of linear regression"
+# -------------------------------
+#
+# The note calls a separator the dual of linear regression: one line passes close to the points, the other keeps away from them. The two have more in common than that. Regression
+# on the labels minimizes :math:`\sum_i (y_i - \langle w, x_i\rangle)^2 + \lambda|w|^2`. At the minimum, the gradient is zero: :math:`\lambda w = \sum_i (y_i - \langle w, x_i\rangle)\,x_i`. So both answers have
+# the form :math:`w = \sum_i a_i x_i`, and what differs is :math:`a`. For the perceptron, :math:`a_i = n_i y_i`: its sign is the label, and it is zero for a row that was never
+# corrected. For regression, :math:`a_i` is the residual divided by :math:`\lambda`: it is rarely zero, and for a row whose score is beyond its label (:math:`y_i\langle w, x_i\rangle > 1`) it has the *opposite* sign of the label. Such
+# rows pull the line toward themselves, so regression on the labels may fail to separate separable data:
+
+generator = np.random.default_rng(0)
+X = np.vstack(
+    [
+        generator.normal([1.0, 0.0], 0.35, (15, 2)),
+        generator.normal([9.0, 4.0], 0.6, (6, 2)),
+        generator.normal([-1.0, 0.0], 0.35, (15, 2)),
+    ]
+)
+y = np.repeat([1, 1, -1], [15, 6, 15])
+lifted, penalty = np.column_stack([X, np.ones(len(X))]), 0.1
+regression = np.linalg.solve(lifted @ lifted.T + penalty * np.eye(len(X)), y)
+corrections = y * sx.Perceptron(order="cyclic").fit(X, y).mistake_counts_
+figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
+left.scatter(*X.T, c=np.where(y > 0, "C1", "C0"), s=18)
+for name, a, color in (
+    ("regression", regression, "C3"),
+    ("perceptron", corrections, "C2"),
+):
+    w = a @ lifted
+    wrong = np.count_nonzero(y * (lifted @ w) <= 0)
+    left.axline(
+        (-w[2] / w[0], 0.0),
+        (-w[2] / w[0] - w[1], w[0]),
+        color=color,
+        label=f"{name}: {wrong} wrong",
+    )
+    right.plot(
+        a * y / np.abs(a).max(),
+        "o-" if name == "regression" else "s",
+        ms=3,
+        lw=0.6,
+        color=color,
+        label=name,
+    )
+left.set(xlim=(-3, 11), ylim=(-3, 6))
+left.legend(loc="lower right")
+right.axhline(0.0, color="gray", lw=0.8)
+right.set(
+    xlabel="row (15 to 20 are far away)", ylabel="$a_i y_i$, scaled to the largest"
+)
+right.legend()
+
+# %%
 # Experiments and playground
 # --------------------------
 #

@@ -75,6 +75,25 @@ for name, weights in (
     print(f"{name}: {np.count_nonzero(signs * (lifted @ weights) <= 0)} rows wrong")
 
 # %%
+# Three observations
+# ------------------
+#
+# The note makes three observations, each with an experiment. *The order of the mistakes is free:* the proof never uses it, so every order has the same bound, and the count differs
+# (``order-start``). *A point can be corrected several times, and can change sides often:* an update on :math:`z` adds :math:`\langle z, z_i\rangle` to the score of row :math:`i`, which may be
+# negative (``toggling``). *The separator depends on the order and on the start* (``order-start``).
+
+trace = (
+    sx.Perceptron(order="cyclic", max_iter=10_000, trace=True)
+    .fit(data.X, data.y)
+    .result_.trace
+)
+right = signs[:, None] * (lifted @ trace.weights.T) > 0
+changes = (right[:, 1:] != right[:, :-1]).sum(axis=1)
+print(
+    f"{np.count_nonzero(changes)} of {len(changes)} points change sides, one of them {changes.max()} times"
+)
+
+# %%
 # Exercise 1: implement, and measure
 # ----------------------------------
 #
@@ -329,7 +348,7 @@ for k in (2, 3, 5, 10):
 #
 # Every exercise has an experiment, and ``separatrix experiment list`` shows their names: ``updates`` and ``angle`` (exercise 1), ``learning-rate``
 # (2), ``lifted`` (3), ``own-point`` (4), ``renormalised`` (5), ``difficulty`` and ``dual`` (6 to 8), ``discriminators`` (9),
-# ``multiclass-bound`` (10), ``error-classes`` (11), and ``order-start`` for the theorem with any start. To get all of them on one page, use
+# ``multiclass-bound`` (10), ``error-classes`` (11), and ``order-start`` and ``toggling`` for the theorem with any start and the observations. To get all of them on one page, use
 # ``separatrix experiment all -o report``.
 #
 # ``separatrix play --lesson 4`` opens this chapter as a lesson in the playground. (If the playground is

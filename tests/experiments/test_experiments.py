@@ -23,7 +23,7 @@ from separatrix import experiments
 from separatrix.experiments import runner, study_page
 from separatrix.experiments.runner import STUDIES
 from separatrix.experiments.study import Bounded, Finding, Study, as_table, grid, where
-from separatrix.experiments.themes import embedding, separators, theory
+from separatrix.experiments.themes import convergence, embedding, generalization, separators, theory
 from separatrix.views.palettes import LIGHT
 
 NAMES = experiments.names()
@@ -675,3 +675,27 @@ def test_renormalised_weights_never_end_on_the_pair_of_chapter_4():
         a, s = math.sqrt(1.0 - b * b), 0.8 - b
         assert 0.05 * a - 0.8 * b < 0.0
         assert 0.229 < s / math.hypot(a + 0.05, s) < 0.504
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_changes_of_side_are_those_of_a_plain_loop(seed):
+    X, y = sx.datasets.make_separable(100, 3, margin=0.05, random_state=seed)
+    w, sides, changes, clean = np.zeros(3), None, np.zeros(100, dtype=int), False
+    while not clean:
+        clean = True
+        for sign, x in zip(y, X, strict=True):
+            if sign * (w @ x) <= 0:
+                w, clean = w + sign * x, False
+                now = y * (X @ w) > 0
+                changes += 0 if sides is None else now != sides
+                sides = now
+    (record,) = convergence._measure_toggles(100, 0.05, seed)
+    assert record["most_changes"] == changes.max()
+    assert record["share_changing"] == (changes > 0).mean()
+
+
+@pytest.mark.parametrize("columns", [1, 3, 50])
+def test_folded_clouds_are_separable_and_repeatable(columns):
+    X, y = generalization.clouds(60, columns, 1)
+    assert sx.separability(X, y, fit_intercept=False, quasi=False).separable
+    np.testing.assert_array_equal(X, generalization.clouds(60, columns, 1)[0])

@@ -19,6 +19,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 from matplotlib import pyplot as plt
 from matplotlib.animation import FFMpegWriter
 from matplotlib.colors import to_rgb
@@ -733,6 +736,38 @@ def test_the_bracket_of_a_kernel_run():
     assert display.upper[-1] == pytest.approx(model.result_.margin_upper)
     with pytest.raises(InputError, match="trace=True"):
         Bracket.from_estimator(model, X, y)
+
+
+# --- distances ---
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    points=hnp.arrays(float, (3, 2), elements=st.integers(-9, 9)),
+    weights=st.tuples(st.integers(-5, 5), st.integers(-5, 5)).filter(any),
+    intercept=st.integers(-9, 9),
+)
+def test_distances_are_drawn_at_right_angles_and_no_other_point_of_the_line_is_nearer(
+    points, weights, intercept
+):
+    display = sx.plot.distance(points, weights, intercept)
+    w = np.array(weights, dtype=float)
+    on_line = np.vstack([display.projections, display.other])
+    np.testing.assert_allclose(on_line @ w + intercept, 0.0, atol=1e-9)
+    along = np.array([-w[1], w[0]])
+    np.testing.assert_allclose((points - display.projections) @ along, 0.0, atol=1e-8)
+    np.testing.assert_allclose(display.distances, (points @ w + intercept) / np.hypot(*w), atol=1e-12)
+    for line, point, foot in zip(display.segments_, points, display.projections, strict=True):
+        np.testing.assert_allclose(line.get_xydata(), [point, foot])
+    r = np.linalg.norm(points[0] - display.other)
+    assert r > np.linalg.norm(points[0] - display.projections[0])
+    plt.close(display.figure_)
+
+
+def test_distances_of_more_than_two_columns_are_refused_with_what_to_use():
+    with pytest.raises(InputError, match="two columns") as raised:
+        sx.plot.distance([[1.0, 2.0, 3.0]], [1.0, 2.0, 3.0])
+    assert "sx.geometry.distance" in raised.value.remedy
 
 
 # --- the gallery ---

@@ -6,6 +6,7 @@ from ..errors import needs
 from ..views.palettes import DARK, LIGHT, Palette
 
 with needs("sx.plot", extra="plot"):
+    from .distance_display import DistanceDisplay, distance
     from .film import kernel_film
     from .hull_display import HullDisplay
     from .margin_bracket import BracketDisplay
@@ -18,9 +19,11 @@ __all__ = [
     "LIGHT",
     "BracketDisplay",
     "DecisionRegionDisplay",
+    "DistanceDisplay",
     "HullDisplay",
     "Palette",
     "RunDisplay",
+    "distance",
     "kernel_film",
     "new_figure",
     "palette",

@@ -11,7 +11,20 @@ from matplotlib.figure import Figure
 from ... import datasets
 from ...estimators.margin import MaxMargin
 from ...geometry import geometric_margin
-from ..study import Bounded, Finding, Record, Study, Table, claim, grid, medians, slope, where
+from ..study import (
+    Bounded,
+    Finding,
+    Record,
+    Study,
+    Table,
+    claim,
+    grid,
+    medians,
+    percent,
+    slope,
+    values,
+    where,
+)
 from . import charts, theory
 from .theory import perceptron
 
@@ -239,4 +252,97 @@ ANGLE = Study(
     findings=_findings_angle,
     draw=_draw_angle,
     bounds=(Bounded("angle", "bound", "The bound on the angle"),),
+)
+
+# ---------------------------------------------------------------- points that change sides
+
+
+def _sides(n_rows: int, margin: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the scores of every point after every update (rows by updates), and the points corrected."""
+    X, y = datasets.make_separable(n_rows, 3, margin=margin, random_state=seed)
+    trace: Any = perceptron(X, y, trace=True).result_.trace
+    return (y[:, None] * X) @ trace.weights.T, trace.rows
+
+
+def _measure_toggles(n_rows: int, margin: float, seed: int) -> list[Record]:
+    scores, corrected = _sides(n_rows, margin, seed)
+    right = scores > 0.0
+    changes = (right[:, 1:] != right[:, :-1]).sum(axis=1)
+    fell = (~right[:, 1:] & right[:, :-1]).any(axis=1)
+    never = np.setdiff1d(np.arange(n_rows), corrected)
+    return [
+        {
+            "updates": scores.shape[1],
+            "bound": theory.novikoff(1.0, margin),
+            "most_changes": int(changes.max()),
+            "share_changing": float((changes > 0).mean()),
+            "share_falling": float(fell.mean()),
+            "repeatedly_corrected": int((np.bincount(corrected, minlength=n_rows) > 1).sum()),
+            "changes_without_correction": int(changes[never].max(initial=0)),
+        }
+    ]
+
+
+def _findings_toggles(table: Table) -> Iterator[Finding]:
+    narrow = where(table, margin=table["margin"].min())
+    again, fell = table["repeatedly_corrected"] > 0, table["share_falling"] > 0.0
+    yield claim(
+        f"Some point was corrected more than once in {again.sum()} of {len(again)} runs, and some point fell "
+        f"back from the right side to the wrong one in {fell.sum()}.",
+        again.any(),
+        fell.any(),
+    )
+    yield Finding(
+        f"At the smallest margin, {narrow['margin'][0]:g}, the point that changes sides most often does so "
+        f"{np.median(narrow['most_changes']):,.0f} times in {np.median(narrow['updates']):,.0f} updates "
+        f"(medians); {percent(np.median(narrow['share_changing']))} of the points change sides at least once."
+    )
+    yield claim(
+        "Points that are never corrected change sides, too: other points' updates move them, "
+        f"up to {table['changes_without_correction'].max():,} times in a run.",
+        table["changes_without_correction"].max() > 0,
+    )
+
+
+def _draw_toggles(table: Table) -> Figure:
+    figure, axes = charts.panels(
+        ("Wrong points after each update", "update", "point"),
+        ("Score of one point", "update", "signed score"),
+        ("Changes of the busiest point", "margin γ", "changes of side", "xy"),
+    )
+    scores, corrected = _sides(60, 0.02, 37)
+    right = scores > 0.0
+    order = np.argsort((right[:, 1:] != right[:, :-1]).sum(axis=1))
+    rows, updates = np.nonzero(~right[order])
+    axes[0].plot(updates + 1, rows, **charts.dots(0, "wrong", markersize=2.5))
+    busiest = order[-1]
+    own = np.flatnonzero(corrected == busiest)
+    axes[1].axhline(0.0, color=charts.INK, linewidth=1.0)
+    axes[1].plot(np.arange(1, scores.shape[1] + 1), scores[busiest], color=charts.color(0), linewidth=1.2)
+    axes[1].plot(own + 1, scores[busiest, own], **charts.dots(1, "after its own correction", alpha=1.0))
+    charts.bound_by(axes[2], table, "margin", "bound", "bound (R/γ)²")
+    charts.sweep(axes[2], table, "margin", "most_changes", 0, "changes of side")
+    charts.ticks_at(axes[2], values(table["margin"]))
+    return charts.finish(figure)
+
+
+TOGGLES = Study(
+    name="toggling",
+    title="Points that change sides during a run",
+    source="Chapter 4, any order",
+    question="""Can the same point be corrected several times, and can a point change several times between
+        the right and the wrong side?""",
+    method="""Points in three dimensions on both sides of a plane through the origin, R = 1, visited in
+        turn. The score of every point is computed after every update. Left: when each point of one data set
+        is wrong. Middle: the score of the point that changes sides most often, and its own corrections.
+        Right: how often that point changes sides, against the margin; medians and ranges.""",
+    theorem="""An update on z adds ⟨z, zᵢ⟩ to the score of point i: |z|² > 0 to its own, any number to
+        another. So nothing keeps a point on the right side until the run ends. But a side can change only
+        in an update: no point changes sides more than (R/γ)² times.""",
+    reference=NOVIKOFF,
+    plan=grid(n_rows=[100], margin=([0.1, 0.03], [0.2, 0.1, 0.05, 0.02, 0.01]), seed=(range(5), range(20))),
+    measure=_measure_toggles,
+    findings=_findings_toggles,
+    draw=_draw_toggles,
+    bounds=(Bounded("most_changes", "bound", "Novikoff's bound, on the changes of one point,"),),
 )
