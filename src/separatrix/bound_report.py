@@ -24,7 +24,7 @@ class Bound:
     certified : bool
         Whether the value was computed from the data, at some u, and holds with all rounding errors.
     tightness : float
-        Mistakes made divided by mistakes allowed; one means tight.
+        What the run made of what the bound allows, as a share; one means tight.
     note : str
         Why the bound says nothing, or where it is evaluated.
     """

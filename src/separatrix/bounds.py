@@ -21,8 +21,9 @@ from .estimators.kernel import KernelPerceptron
 from .margins.hard.max_margin import solve_max_margin
 from .margins.pairs import Pairs, row_scores, rows_of
 from .margins.soft.soft_margin import solve_soft_margin
+from .online_bounds import OnlineRun
 from .proofs.verdict import separability
-from .result import Floats, Result, Status
+from .result import Floats, OnlineResult, Result, Status
 from .rows.memory import MemoryRows
 
 SAFE = 1.0 + 1e-12  # covers the rounding of a few operations on a number that is already a bound
@@ -48,7 +49,7 @@ def mistake_bounds(
 
     Parameters
     ----------
-    run : fitted Perceptron or KernelPerceptron
+    run : fitted Perceptron, KernelPerceptron, PassiveAggressive or Winnow
         A model after one call of fit, or after any number of calls of partial_fit; in the second case, X and
         y are all rows that it has seen, in order. For a kernel, the report contains Novikoff's bound in the
         feature space.
@@ -88,6 +89,10 @@ def mistake_bounds(
     A run with a margin b updates on every row with a score of at most b. The theorems hold for its updates,
     with ``R^2 + 2 b / eta0`` instead of ``R^2``, where R is the norm of the longest row.
 
+    The bounds of `PassiveAggressive` and `Winnow` are named after the variant, "PA", "PA-I" or "PA-II", and
+    "Winnow". Their classes state the theorems. "PA" and "PA-II" bound the sum of the squared losses, of which
+    each mistake is at least one; the tightness is the part of the bound that this sum reaches.
+
     For order="mixed", take the sum of ``mixed_counts`` for the number of mistakes, and multiply the loss of
     each row by its count: then every theorem for runs without averaging holds. The reason is that averaging
     keeps the mean progress along u, and by convexity does not increase the mean squared length.
@@ -104,6 +109,8 @@ def mistake_bounds(
     """
     if isinstance(run, KernelPerceptron):
         return _kernel_bounds(run, X, y)
+    if isinstance(getattr(run, "result_", None), OnlineResult):
+        return _online_bounds(run, X, y, u)
     result, rows, steps = _read(run, X, y, row_weights)
     case = _Case(rows, result, steps, _start(run, result, rows, steps), run.margin)
     if separable is None and result.errors != 0:
@@ -154,6 +161,24 @@ def _kernel_bounds(model: KernelPerceptron, X: Any, y: Any) -> BoundReport:
     share = model.mistakes_ / value if np.isfinite(value) else 0.0
     bound = Bound("Novikoff", float(value), formula, bool(np.isfinite(value)), share, note)
     return BoundReport(model.mistakes_, radius, lower, upper, rows.n_classes, 0.0, (bound,))
+
+
+def _online_bounds(model: Any, X: Any, y: Any, u: Any) -> BoundReport:
+    """Return the bound of the theorem on passive-aggressive learners, or on Winnow, for a run."""
+    rows, classes, _ = inputs.read_training(MistakeBounds(model._lifted), X, y, None, classes=model.classes_)
+    if rows.n_rows != model._rows_seen or rows.weights_shape != model._weights.shape or not model._rounds:
+        raise InputError(
+            f"The run has {model._rows_seen} rows and weights of shape {model._weights.shape}; X and y have "
+            f"{rows.n_rows} rows and {classes.size} classes. Pass all rows of one call of fit, or of a model "
+            "that only partial_fit has taught."
+        )
+    hard = solve_max_margin(rows, gap=1e-6)
+    separator = hard.weights if hard.margin_lower > 0.0 else None
+    counts = model.result_.counts
+    run = OnlineRun(model, rows, model._rounds, counts if len(counts) == rows.n_rows else counts[:0])
+    bounds = run.bounds(separator, None if u is None else _weights_of(u, rows))
+    known = float(model.mistakes_), rows.radius, hard.margin_lower, hard.margin_upper, rows.n_classes, 0.0
+    return BoundReport(*known, tuple(bounds))
 
 
 def _can_be_separated(rows: MemoryRows) -> bool | None:
@@ -316,8 +341,8 @@ def _read(run: Any, X: Any, y: Any, row_weights: Any) -> tuple[Result, MemoryRow
     result = getattr(run, "result_", None)
     if not isinstance(result, Result):
         raise InputTypeError(
-            f"mistake_bounds needs a fitted Perceptron or KernelPerceptron. Got {type(run).__name__} "
-            "instead; fit it first."
+            "mistake_bounds needs a fitted Perceptron, KernelPerceptron, PassiveAggressive or Winnow. Got "
+            f"{type(run).__name__} instead; fit it first."
         )
     if result.status is Status.ONLINE:
         result = _whole_stream(run, result)

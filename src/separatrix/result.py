@@ -48,6 +48,7 @@ class Status(enum.Enum):
         "raise max_iter, or lower margin",
         "max_iter",
     )
+    SETTLED = "The losses per pass no longer decrease by more than tol."
     STEP_LIMIT = (
         "The solver reached the limit of steps before the requested gap",
         "raise max_iter, or set a larger gap",
@@ -342,6 +343,29 @@ class Result(RunResult):
     def multipliers(self) -> NDArray[Any]:
         """How often each row went into the weights: ``mixed_counts`` if there are any, else ``counts``."""
         return self.counts if self.mixed_counts is None else self.mixed_counts
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class OnlineResult(RunResult):
+    """The outcome of a run of `PassiveAggressive` or `Winnow`; other fields are as in `Result`.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (width,) or (classes, width)
+    counts : ndarray of int64, shape (rows, rivals)
+        The number of mistakes on each row: visits at which its score was zero or less.
+    multipliers : ndarray of shape (rows, rivals)
+        The sum of the steps on each row. The sum of the signed rows times these numbers is the weights of
+        `PassiveAggressive`, and the exponents of `Winnow`. With more than two classes, half of each is added
+        to the weights of the row's own class, and half is subtracted from those of the rival.
+    squared_loss : float
+        The sum over all visits of ``max(0, 1 - score)**2``, with the score before the update; `Winnow` leaves
+        it at zero.
+    """
+
+    weights: Floats
+    multipliers: Floats
+    squared_loss: float
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

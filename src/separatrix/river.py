@@ -1,4 +1,4 @@
-"""The perceptron for river, which learns from dictionaries; features and classes may appear at any time."""
+"""Online learners for river, which learn from dictionaries; features and classes may appear at any time."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from . import loops
 from .errors import InputError, InputTypeError, LabelError, needs
+from .estimators.passive_aggressive import VARIANTS, step_limits
+from .estimators.row_by_row import need_finite, visits_of
 from .inputs import need_intercept
+from .loops.layouts import MISTAKEN
 from .perceptron.learner import Learner, steps_of
 from .perceptron.run import Run
 from .result import Floats
@@ -17,70 +21,24 @@ from .rows.memory import MemoryRows, as_rows
 with needs("sx.river", extra="river"):
     from river import base
 
-__all__ = ["Perceptron"]
+__all__ = ["PassiveAggressive", "Perceptron"]
 
 
-class Perceptron(base.MiniBatchClassifier):
-    """Rosenblatt's perceptron for streams of dictionaries, with the interface of river.
+class Stream(base.MiniBatchClassifier):
+    """What the learners share: weights that grow with the features and classes, and predictions by them."""
 
-    Every row is visited once. A feature that a row does not name is zero in this row. New features and
-    classes begin with weight zero. If all classes are named in advance and every row has the same columns,
-    weights and mistakes are those of `separatrix.Perceptron.partial_fit`, bit for bit.
+    fit_intercept: bool | str
+    _weights: Floats
+    _sum: Floats  # what the mean of the weights needs
 
-    Parameters
-    ----------
-    eta0
-        Scales every update.
-    fit_intercept
-        Whether there is an intercept: the weight of a feature that is one in every row. "lifted" means True.
-    average
-        Whether to predict with the mean of the weights over every visit.
-    classes
-        The classes that are known in advance; others may follow.
-
-    Attributes
-    ----------
-    mistakes : int
-        The number of updates.
-    visits : int
-        The number of rows.
-    labels : list
-        The classes seen or named, sorted if they can be sorted.
-
-    Notes
-    -----
-    Two classes have one weight vector w. When a third class appears, they continue with ``-w / 2`` and ``w /
-    2``, which predict the same. With more than two classes, a mistake is corrected for the row's own class
-    and for the best other class.
-
-    Examples
-    --------
-    >>> from separatrix import river as sxr
-    >>> model = sxr.Perceptron()
-    >>> for x, y in [({"width": 2.0}, "big"), ({"width": 0.5}, "small"), ({"width": 2.5, "red": 1.0}, "big")]:
-    ...     model.learn_one(x, y)
-    >>> model.predict_one({"width": 3.0, "blue": 1.0}), model.mistakes
-    ('big', 2)
-    """
-
-    def __init__(
-        self, eta0: Any = 1.0, fit_intercept: bool | str = True, average: bool = False, classes: Any = None
-    ) -> None:
-        self.eta0 = eta0
-        self.fit_intercept = fit_intercept
-        self.average = average
-        self.classes = classes
-        if isinstance(eta0, bool) or not isinstance(eta0, int | float) or not 0.0 < eta0 < np.inf:
-            raise InputError(
-                f"The 'eta0' parameter of Perceptron must be a positive finite number. Got {eta0!r} instead.",
-                parameter="eta0",
-            )
+    def _start(self, fit_intercept: bool | str, classes: Any) -> None:
+        """Begin with weights of zero."""
         self.mistakes = 0
         self.visits = 0
         self.labels: list[Any] = [] if classes is None else _ordered(dict.fromkeys(classes))
         self._columns: dict[Any, int] = {}
         blocks = (len(self.labels),) if len(self.labels) > 2 else ()
-        self._weights = np.zeros((*blocks, int(need_intercept(fit_intercept, "Perceptron"))))
+        self._weights = np.zeros((*blocks, int(need_intercept(fit_intercept, type(self).__name__))))
         self._sum = np.zeros_like(self._weights)
 
     @property
@@ -136,7 +94,7 @@ class Perceptron(base.MiniBatchClassifier):
         return self._shown()[..., -1].tolist() if self.fit_intercept else 0.0
 
     def _shown(self) -> Floats:
-        return self._weights - self._sum / max(1, self.visits) if self.average else self._weights
+        return self._weights
 
     def _learn(self, matrix: Floats, labels: list[Any]) -> None:
         """Visit rows in order; before a row of a new class, learn from the rows before it."""
@@ -152,24 +110,8 @@ class Perceptron(base.MiniBatchClassifier):
             first = last
 
     def _visit(self, rows: MemoryRows) -> None:
-        hidden = rows.n_columns - len(self._columns)
-        learner = Learner(
-            rows,
-            start=_widened(self._weights, hidden),
-            steps=steps_of(rows, self.eta0, None),
-            visits=self.visits,
-            averaging=bool(self.average),
-        )
-        if self.average:
-            learner.tally.average[...] = _widened(self._sum, hidden)
-        run = Run(learner, max_iter=1)
-        run.one_pass(rows.order)
-        run.bracket.length()  # refuses weights beyond float64
-        self._weights = learner.weights[..., hidden:]
-        if self.average:
-            self._sum = learner.tally.average[..., hidden:]
-        self.visits += rows.n_rows
-        self.mistakes += learner.mistakes
+        """Learn from the rows in order; a feature that no row has named yet is not among their columns."""
+        raise NotImplementedError
 
     def _codes(self, matrix: Floats) -> NDArray[np.intp] | None:
         if len(self.labels) < 2:
@@ -233,6 +175,158 @@ class Perceptron(base.MiniBatchClassifier):
                 np.concatenate([np.pad(each[..., :before], room), each[..., before:]], axis=-1)
                 for each in (self._weights, self._sum)
             )
+
+
+class Perceptron(Stream):
+    """Rosenblatt's perceptron for streams of dictionaries, with the interface of river.
+
+    Every row is visited once. A feature that a row does not name is zero in this row. New features and
+    classes begin with weight zero. If all classes are named in advance and every row has the same columns,
+    weights and mistakes are those of `separatrix.Perceptron.partial_fit`, bit for bit.
+
+    Parameters
+    ----------
+    eta0
+        Scales every update.
+    fit_intercept
+        Whether there is an intercept: the weight of a feature that is one in every row. "lifted" means True.
+    average
+        Whether to predict with the mean of the weights over every visit.
+    classes
+        The classes that are known in advance; others may follow.
+
+    Attributes
+    ----------
+    mistakes : int
+        The number of updates.
+    visits : int
+        The number of rows.
+    labels : list
+        The classes seen or named, sorted if they can be sorted.
+
+    Notes
+    -----
+    Two classes have one weight vector w. When a third class appears, they continue with ``-w / 2`` and ``w /
+    2``, which predict the same. With more than two classes, a mistake is corrected for the row's own class
+    and for the best other class.
+
+    Examples
+    --------
+    >>> from separatrix import river as sxr
+    >>> model = sxr.Perceptron()
+    >>> for x, y in [({"width": 2.0}, "big"), ({"width": 0.5}, "small"), ({"width": 2.5, "red": 1.0}, "big")]:
+    ...     model.learn_one(x, y)
+    >>> model.predict_one({"width": 3.0, "blue": 1.0}), model.mistakes
+    ('big', 2)
+    """
+
+    def __init__(
+        self, eta0: Any = 1.0, fit_intercept: bool | str = True, average: bool = False, classes: Any = None
+    ) -> None:
+        self.eta0 = eta0
+        self.fit_intercept = fit_intercept
+        self.average = average
+        self.classes = classes
+        _need_positive("eta0", eta0, "Perceptron")
+        self._start(fit_intercept, classes)
+
+    def _shown(self) -> Floats:
+        return self._weights - self._sum / max(1, self.visits) if self.average else self._weights
+
+    def _visit(self, rows: MemoryRows) -> None:
+        hidden = rows.n_columns - len(self._columns)
+        learner = Learner(
+            rows,
+            start=_widened(self._weights, hidden),
+            steps=steps_of(rows, self.eta0, None),
+            visits=self.visits,
+            averaging=bool(self.average),
+        )
+        if self.average:
+            learner.tally.average[...] = _widened(self._sum, hidden)
+        run = Run(learner, max_iter=1)
+        run.one_pass(rows.order)
+        run.bracket.length()  # refuses weights beyond float64
+        self._weights = learner.weights[..., hidden:]
+        if self.average:
+            self._sum = learner.tally.average[..., hidden:]
+        self.visits += rows.n_rows
+        self.mistakes += learner.mistakes
+
+
+class PassiveAggressive(Stream):
+    """Passive-aggressive learning for streams of dictionaries, with the interface of river.
+
+    The steps are those of `separatrix.PassiveAggressive`. A feature that a row does not name is zero in
+    this row. New features and classes begin with weight zero. If all classes are named in advance and every
+    row has the same columns, the weights are those of `separatrix.PassiveAggressive.partial_fit`, bit for
+    bit.
+
+    Parameters
+    ----------
+    C
+        How aggressive a step may be; "PA" ignores it.
+    variant
+        The rule for the step: "PA-I", "PA-II" or "PA".
+    fit_intercept
+        Whether there is an intercept: the weight of a feature that is one in every row. "lifted" means True.
+    classes
+        The classes that are known in advance; others may follow.
+
+    Attributes
+    ----------
+    mistakes : int
+        The number of rows whose score was zero or less.
+    visits : int
+        The number of rows.
+    labels : list
+        The classes seen or named, sorted if they can be sorted.
+
+    Examples
+    --------
+    >>> from separatrix import river as sxr
+    >>> model = sxr.PassiveAggressive()
+    >>> for x, y in [({"width": 2.0}, "big"), ({"width": 0.5}, "small"), ({"width": 2.5}, "big")]:
+    ...     model.learn_one(x, y)
+    >>> model.predict_one({"width": 3.0})
+    'big'
+    """
+
+    def __init__(
+        self, C: Any = 1.0, variant: str = "PA-I", fit_intercept: bool | str = True, classes: Any = None
+    ) -> None:
+        self.C = C
+        self.variant = variant
+        self.fit_intercept = fit_intercept
+        self.classes = classes
+        _need_positive("C", C, "PassiveAggressive")
+        if variant not in VARIANTS:
+            listed = ", ".join(map(repr, VARIANTS))
+            raise InputError(
+                f"The 'variant' parameter of PassiveAggressive must be one of {listed}. Got {variant!r} "
+                "instead.",
+                parameter="variant",
+            )
+        self._start(fit_intercept, classes)
+
+    def _visit(self, rows: MemoryRows) -> None:
+        _ = rows.squared_norms  # names a value that is not finite
+        hidden, visits = rows.n_columns - len(self._columns), visits_of(rows)
+        weights = _widened(self._weights, hidden).copy()
+        limits = step_limits(self.variant, float(self.C), rows.n_classes)
+        loops.online.passive_aggressive(rows.storage, rows.order, weights, *limits, visits)
+        need_finite(weights)
+        self._weights = weights[..., hidden:]
+        self.visits += rows.n_rows
+        self.mistakes += int(visits.totals[MISTAKEN])
+
+
+def _need_positive(name: str, value: Any, kind: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < np.inf:
+        raise InputError(
+            f"The {name!r} parameter of {kind} must be a positive finite number. Got {value!r} instead.",
+            parameter=name,
+        )
 
 
 def _widened(weights: Floats, hidden: int) -> Floats:

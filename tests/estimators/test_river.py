@@ -24,16 +24,39 @@ def dictionaries(X):
     return frame(X).to_dict("records")
 
 
+LEARNERS = [sx.river.Perceptron, sx.river.PassiveAggressive]
+
+
 @pytest.mark.filterwarnings("ignore")  # river's own
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: learner.__name__)
 @pytest.mark.parametrize(
     "check", list(checks.yield_checks(sx.river.Perceptron())), ids=lambda check: check.__name__
 )
-def test_rivers_checks_pass(check):
-    check(sx.river.Perceptron())
+def test_rivers_checks_pass(learner, check):
+    check(learner())
 
 
-def test_no_check_of_river_is_skipped():
-    assert sx.river.Perceptron()._unit_test_skips() == set()
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: learner.__name__)
+def test_no_check_of_river_is_skipped(learner):
+    assert learner()._unit_test_skips() == set()
+
+
+@given(data=st.data(), variant=st.sampled_from(["PA", "PA-I", "PA-II"]), C=st.sampled_from([1.0, 0.03]))
+def test_the_bits_of_passive_aggressive_steps_are_those_of_partial_fit(data, variant, C):
+    case = data.draw(clouds(storage="float64 by rows"))
+    classes = list(range(case.n_classes))
+    options = {"C": C, "variant": variant, "fit_intercept": case.lift}
+    other = sx.PassiveAggressive(**options).partial_fit(case.X, case.codes, classes=classes)
+    one = sx.river.PassiveAggressive(**options, classes=classes)
+    for x, y in zip(dictionaries(case.X), case.codes.tolist(), strict=True):
+        one.learn_one(x, y)
+    same(one, other, case.X)
+
+
+@pytest.mark.parametrize("options", [{"C": 0.0}, {"C": True}, {"variant": "PA-0"}])
+def test_wrong_parameters_of_passive_aggressive_are_named(options):
+    with pytest.raises(InputError, match=f"{next(iter(options))!r} parameter of PassiveAggressive"):
+        sx.river.PassiveAggressive(**options)
 
 
 def same(model, other, X):

@@ -8,6 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn import linear_model as peers
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import dump_svmlight_file
 from sklearn.linear_model import Perceptron, SGDClassifier
@@ -17,6 +18,7 @@ import separatrix as sx
 from separatrix.datasets import make_overlapping, make_separable
 
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "migration.md"
+PA = getattr(peers, "PassiveAggressiveClassifier", None)  # removed from scikit-learn 1.10
 PROBLEM = make_overlapping(50, 3, random_state=0)
 X, Y = PROBLEM.X, (PROBLEM.y == PROBLEM.y.max()).astype(int)
 
@@ -32,7 +34,8 @@ def lines():
 def run(code):
     names = {
         "sx": sx, "X": X, "y": Y, "Perceptron": Perceptron, "SGDClassifier": SGDClassifier, "SVC": SVC,
-        "LinearSVC": LinearSVC, "CalibratedClassifierCV": CalibratedClassifierCV,
+        "LinearSVC": LinearSVC, "PassiveAggressiveClassifier": PA,
+        "CalibratedClassifierCV": CalibratedClassifierCV,
     }  # fmt: skip
     if "river" in code or "linear_model" in code:
         from river import linear_model, preprocessing
@@ -75,11 +78,13 @@ def test_every_command_of_ours_runs(tmp_path, monkeypatch):
         assert done.exit_code == 0, (line, done.output)
 
 
-PYTHON = re.compile(r"Perceptron|SGD|LinearSVC|SVC|linear_|prepro")
+PYTHON = re.compile(r"Perceptron|SGD|PassiveAggressive|LinearSVC|SVC|linear_|prepro")
 
 
 @pytest.mark.parametrize("code", sorted({there for there, _ in lines() if PYTHON.match(there)}))
 def test_every_line_of_others_that_is_python_runs(code):
+    if PA is None and "PassiveAggressive" in code:
+        pytest.skip("this version of scikit-learn has no PassiveAggressiveClassifier")
     run(code)
 
 
@@ -104,3 +109,13 @@ def test_the_soft_margin_has_the_objective_of_sgd_at_most():
     objective = 0.5 * float((peer.coef_**2).sum()) + losses / (0.01 * len(Y))
     assert own.dual_objective_ <= objective
     assert own.objective_ <= objective * (1 + 1e-6)
+
+
+@pytest.mark.skipif(PA is None, reason="this version of scikit-learn has no PassiveAggressiveClassifier")
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("loss", "variant"), [("hinge", "PA-I"), ("squared_hinge", "PA-II")])
+def test_a_pass_through_the_origin_has_the_weights_of_scikit_learns_passive_aggressive(loss, variant):
+    options = {"fit_intercept": False, "max_iter": 1}
+    peer = PA(C=0.3, loss=loss, shuffle=False, tol=None, **options).fit(X, Y)
+    own = sx.PassiveAggressive(C=0.3, variant=variant, order="cyclic", **options).fit(X, Y)
+    assert np.allclose(own.coef_, peer.coef_, rtol=1e-9)

@@ -267,7 +267,7 @@ def check_parameters(estimator: Any, **choices: tuple[Any, ...]) -> None:
             need_choice(estimator, name, choices[name])
         elif name in ("C", "eta0", "gap", "memory_limit"):
             need_positive(estimator, name, optional=getattr(type(estimator), name, 0.0) is None)
-        elif name == "margin":
+        elif name in ("margin", "tol"):
             need_positive(estimator, name, zero=True)
         elif name in ("budget", "max_iter", "max_updates", "shards"):
             need_positive(estimator, name, whole=True, optional=getattr(type(estimator), name) is None)

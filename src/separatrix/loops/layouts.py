@@ -45,6 +45,22 @@ class Tally(NamedTuple):
     clock: Any
 
 
+# Totals of Visits.
+LOSS, SQUARED, MISTAKEN = range(3)
+
+
+class Visits(NamedTuple):
+    """What online learners record: ``counts[i, r]`` of the mistakes on row i against rival r.
+
+    ``multipliers`` sums the steps of each row, and ``totals`` has the sums of the hinge losses before each
+    update and of their squares, and the number of mistakes.
+    """
+
+    counts: Any
+    multipliers: Any
+    totals: Any
+
+
 class Gram(NamedTuple):
     """Inner products of a working set, computed row by row when they are needed.
 

@@ -32,7 +32,17 @@ HELD = {
     "margins.hard.max_margin": ("HardOptimum",),
     "margins.soft.soft_margin": ("SoftOptimum",),
     "perceptron.voting": ("Voters",),
-    "result": ("Cycle", "KernelResult", "KernelTrace", "PassRecord", "Result", "Status", "Trace", "Votes"),
+    "result": (
+        "Cycle",
+        "KernelResult",
+        "KernelTrace",
+        "OnlineResult",
+        "PassRecord",
+        "Result",
+        "Status",
+        "Trace",
+        "Votes",
+    ),
 }
 
 # Classes whose fields have changed. Since version 2, results keep their history as columns, optima have a
