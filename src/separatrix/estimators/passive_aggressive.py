@@ -66,12 +66,19 @@ class PassiveAggressive(RowByRow, ClassifierMixin, BaseEstimator):
     feature_names_in_ : ndarray
         The names of the columns of X, if all of them are strings.
 
-    Notes ----- The theorems of the paper are about every sequence of visits, so they hold for several
-    passes as well. `mistake_bounds` evaluates them for a run, in exact arithmetic: with "PA", if u has a
-    score of at least one on every row, the squared losses sum to at most ``R**2 * |u|**2``. With "PA-I",
-    for every u, there are at most ``max(R**2, 1 / C) * (|u|**2 + 2 * C * L)`` mistakes, where L is the sum
-    of the hinge losses of u over the visits. With "PA-II", the squared losses sum to at most ``(R**2 + 1 /
-    (2 * C)) * (|u|**2 + 2 * C * S)``, where S sums the squared losses of u. R is the largest ``|z|``.
+    Notes
+    -----
+    The theorems of the paper are about every sequence of visits, so they hold for several passes as well.
+    `mistake_bounds` evaluates them for a run; they hold in exact arithmetic.
+
+    - "PA": if u has a score of at least one on every row, the squared losses sum to at most
+      ``R**2 * |u|**2``.
+    - "PA-I": for every u, there are at most ``max(R**2, 1 / C) * (|u|**2 + 2 * C * L)`` mistakes, where L is
+      the sum of the hinge losses of u over the visits.
+    - "PA-II": the squared losses sum to at most ``(R**2 + 1 / (2 * C)) * (|u|**2 + 2 * C * S)``, where S is
+      the sum of the squared losses of u.
+
+    R is the largest ``|z|``.
 
     References
     ----------

@@ -63,16 +63,20 @@ class Winnow(RowByRow, ClassifierMixin, BaseEstimator):
     feature_names_in_ : ndarray
         The names of the columns of X, if all of them are strings.
 
-    Notes ----- *The bound.* Let u have absolute values that sum to one, ``<u, z> >= margin > 0`` for all
-    signed rows z, and let R be the largest absolute value in the rows (with the constant column). If ``eta0
-    < 2 * margin / R**2``, there are at most ``ln(2 * d) / (eta0 * margin - eta0**2 * R**2 / 2)`` mistakes
-    in exact arithmetic, however often the rows are visited. Here d is the number of weights in ``coef_``
-    and, if there is an intercept, ``intercept_``. At ``eta0 = margin / R**2`` this is ``2 * ln(2 * d) * (R
-    / margin)**2``. *Proof.* Let p be the weights of the 2d columns of z and -z, and write u in the same
-    way. A mistake, ``<p, z> <= 0``, changes the relative entropy of u and p by ``-eta0 * <u, z> + ln(sum_j
-    p_j * exp(eta0 * z_j))``, and by Hoeffding's lemma the logarithm is at most ``eta0 * <p, z> + eta0**2 *
-    R**2 / 2``. So each mistake lowers it by at least ``eta0 * margin - eta0**2 * R**2 / 2``. It is at most
-    ``ln(2 * d)`` at the start and never negative.
+    Notes
+    -----
+    *The bound.* Let u have absolute values that sum to one and ``<u, z> >= margin > 0`` for all signed rows
+    z, and let R be the largest absolute value in the rows (with the constant column). If
+    ``eta0 < 2 * margin / R**2``, there are at most ``ln(2 * d) / (eta0 * margin - eta0**2 * R**2 / 2)``
+    mistakes in exact arithmetic, however often the rows are visited. Here d is the number of weights in
+    ``coef_`` and, if there is an intercept, ``intercept_``. At ``eta0 = margin / R**2`` the bound is
+    ``2 * ln(2 * d) * (R / margin)**2``.
+
+    *Proof.* Let p be the weights of the 2d columns of z and -z, and write u in the same way. A mistake,
+    ``<p, z> <= 0``, changes the relative entropy of u and p by
+    ``-eta0 * <u, z> + ln(sum_j p_j * exp(eta0 * z_j))``, and by Hoeffding's lemma the logarithm is at most
+    ``eta0 * <p, z> + eta0**2 * R**2 / 2``. So each mistake lowers it by at least
+    ``eta0 * margin - eta0**2 * R**2 / 2``. It is at most ``ln(2 * d)`` at the start and never negative.
 
     *The state.* The weights are ``exp(e_j)`` and ``exp(-e_j)``, up to a common factor, where the exponents e
     are ``eta0`` times the sum of the signed rows of all mistakes: the weights of a perceptron.
