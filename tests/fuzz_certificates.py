@@ -16,6 +16,7 @@ import time
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
+from operator import mul
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,12 @@ import numpy as np
 from separatrix import kernels
 from separatrix.certificates.check import verify
 from separatrix.certificates.claims import Approximate
+from separatrix.certificates.error_bounds import Leaf
 from separatrix.errors import CertificateError
+from separatrix.proofs.fewest.fewest_errors import fewest_errors
 from separatrix.proofs.verdict import separability
 from tests import naive, second
+from tests.naive_fewest import fewest, fewest_of_classes
 
 SECONDS = 5.0  # the time limit of a check; one that takes a second longer is a finding
 WORDS = (
@@ -80,6 +84,8 @@ def question(seed: int) -> Question:
             options["multiclass"] = str(rng.choice(["joint", "one-vs-rest", "pairwise"]))
         if rng.random() < 0.2:
             options["sample_weight"] = np.r_[np.ones(n_classes), rng.integers(0, 2, n_rows - n_classes)]
+        if rng.random() < 0.25:
+            return Question(X, y, fewest_of(rng, X, y, options["fit_intercept"]).to_dict())
         verdict = separability(X, y, **options)
         found = verdict if verdict.certificate is not None else _a_part(rng, verdict)
         if found is None or found.certificate is None:
@@ -92,6 +98,20 @@ def question(seed: int) -> Question:
             if near.degrees == (1,) and min(values) > 0.0 and verify(near, X, y).holds:
                 certificate = near
         return Question(X, y, certificate.to_dict())
+
+
+def fewest_of(rng: np.random.Generator, X: np.ndarray, y: np.ndarray, lift: bool) -> Any:
+    """A certificate of the fewest errors; the tree of some of them has branches that it does not need."""
+    weights = None
+    if rng.random() < 0.4:  # each class has a row of positive weight: the first rows are of different classes
+        weights = np.where(np.arange(y.size) <= y.max(), 1, 0) + rng.integers(0, 4, y.size)
+    found = fewest_errors(X, y, sample_weight=weights, fit_intercept=lift).certificate
+    if found.trees and rng.random() < 0.5:
+        tree, rows = found.trees[0], {row for each in found.witnesses for row in each.rows}
+        row = int(rng.choice([*rows]))
+        if all(isinstance(node, Leaf) or node != row for node in tree):
+            return replace(found, trees=((row, *tree, *tree), *found.trees[1:]))
+    return found
 
 
 def _a_part(rng: np.random.Generator, verdict: Any) -> Any:
@@ -139,11 +159,32 @@ def product(numbers: tuple[Fraction, ...]) -> Fraction:
 
 def is_true(fields: dict[str, Any], X: np.ndarray, y: np.ndarray) -> bool:
     """Whether a claim is right about the data."""
+    if fields["claim"] == "fewest-errors":
+        return fewest_is_true(fields, X, y)
     rows = signed_rows(fields, X, y)
     if not rows:
         return False
     truth = naive.separation(rows)
     return truth != "separable" if fields["claim"] == "inseparable" else truth == fields["claim"]
+
+
+def fewest_is_true(fields: dict[str, Any], X: np.ndarray, y: np.ndarray) -> bool:
+    """Whether the fewest errors cost at least as much, and those of the weights exactly as much."""
+    asked = fields["question"]
+    joint, costs = len(asked["classes"]) > 2, asked["costs"]
+    kind = {"kind": "joint" if joint else "binary", "chosen": [], "excluded": []}
+    rows = signed_rows({"question": {**asked, **kind}}, X, y)
+    cost = [1] * len(y) if costs is None else [int(each, 0) for each in costs]
+    of = [rows[i : i + len(rows) // len(y)] for i in range(0, len(rows), len(rows) // len(y))]
+    flat = [number(v) for vector in fields["weights"] for v in vector]
+    wrong = [any(sum(map(mul, row, flat)) <= 0 for row in each) for each in of]
+    least = fewest_of_classes(of, cost) if joint else fewest(rows, cost)
+    return int(fields["lower"], 0) <= least and int(fields["upper"], 0) == sum(map(mul, wrong, cost))
+
+
+def number(text: str) -> Fraction:
+    """A number of a certificate."""
+    return Fraction(float.fromhex(text) if "p" in text else int(text, 0))
 
 
 def leaves(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -202,8 +243,8 @@ def tampered(rng: random.Random, fields: dict[str, Any]) -> Any:
             del target[last]
         elif act < 0.95:
             donor = question(rng.randrange(N_QUESTIONS)).fields
-            name = rng.choice(["weights", "multipliers", "question", "claim", "data", "approximate"])
-            if name in donor:
+            name = rng.choice([*donor.keys()])
+            if name not in ("format", "version"):
                 changed[name] = copy.deepcopy(donor[name])
         else:
             changed["claim"] = rng.choice(WORDS[:4])

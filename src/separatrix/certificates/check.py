@@ -20,6 +20,7 @@ from ..errors import CertificateError, InputError
 from ..inputs.data import Data, read_data
 from .claims import Approximate, Certificate, Multipliers, Separation
 from .digest import start_digest
+from .error_bounds import FEWEST, KIND
 from .fields import read_json
 from .monomials import PLAIN, Mask, MonomialMatrix
 from .numbers import (
@@ -38,7 +39,7 @@ from .scores import Signs, first_wrong, need_memory
 CHARACTERS_PER_SECOND = 1e7  # of a text that is read as JSON, at least
 
 # The kinds of certificates besides those of separability, by the kind of their question.
-KINDS: dict[str, Kind] = {}
+KINDS: dict[str, Kind] = {KIND: FEWEST}
 
 
 @dataclass(frozen=True)

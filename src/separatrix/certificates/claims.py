@@ -268,7 +268,7 @@ def _read_certificate(fields: Any) -> Certificate:
         n_rows=n_rows,
         n_columns=n_columns,
         sha256=digest,
-        weights=None if weights is None else _weights(fields, width, len(classes), kind),
+        weights=None if weights is None else read_weights(fields, width, len(classes), kind),
         multipliers=None if multipliers is None else _multipliers(fields, n_rows, len(classes), kind),
         degrees=degrees,
         approximate=None if near is None else _approximate(fields, n_rows, width, len(classes), kind),
@@ -289,7 +289,10 @@ def _degrees(question: dict[str, Any], n_columns: int) -> tuple[int, ...]:
     return degrees
 
 
-def _weights(fields: dict[str, Any], width: int, n_classes: int, kind: str) -> tuple[tuple[Number, ...], ...]:
+def read_weights(
+    fields: dict[str, Any], width: int, n_classes: int, kind: str
+) -> tuple[tuple[Number, ...], ...]:
+    """Read one weight vector, or one per class for the joint question."""
     vectors = read_list(fields, "weights")
     wanted = n_classes if kind == "joint" else 1
     if len(vectors) != wanted:
@@ -299,9 +302,10 @@ def _weights(fields: dict[str, Any], width: int, n_classes: int, kind: str) -> t
     return tuple(tuple(map(read_number, vector)) for vector in vectors)
 
 
-def _signed_rows(
+def read_signed_rows(
     fields: dict[str, Any], n_rows: int, n_classes: int, kind: str
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Read rows, each with a rival class for the joint question."""
     rows = read_indices(fields, "rows", n_rows, "row")
     rivals = read_indices(fields, "rivals", n_classes, "class")
     if len(rivals) != (len(rows) if kind == "joint" else 0):
@@ -311,7 +315,7 @@ def _signed_rows(
 
 def _multipliers(document: dict[str, Any], n_rows: int, n_classes: int, kind: str) -> Multipliers:
     fields = read_object(document, "multipliers", MULTIPLIERS)
-    rows, rivals = _signed_rows(fields, n_rows, n_classes, kind)
+    rows, rivals = read_signed_rows(fields, n_rows, n_classes, kind)
     coarse, fine = read_integers(fields, "coarse"), read_integers(fields, "fine")
     denominator = read_integer(fields.get("denominator"))
     if len(coarse) not in (0, len(rows)) or len(fine) > len(rows):
@@ -323,7 +327,7 @@ def _multipliers(document: dict[str, Any], n_rows: int, n_classes: int, kind: st
 
 def _approximate(document: dict[str, Any], n_rows: int, width: int, n_classes: int, kind: str) -> Approximate:
     fields = read_object(document, "approximate", APPROXIMATE)
-    rows, rivals = _signed_rows(fields, n_rows, n_classes, kind)
+    rows, rivals = read_signed_rows(fields, n_rows, n_classes, kind)
     values = tuple(map(read_number, read_list(fields, "values")))
     if len(values) != len(rows) or not all(isinstance(v, float) and v > 0.0 for v in values):
         raise CertificateError("The certificate's 'values' are not one positive float for each row.")

@@ -132,6 +132,37 @@ def first_wrong(
     return None
 
 
+def wrong_rows(weights: tuple[tuple[Number, ...], ...], signs: Signs, pause: Pause = NEVER.need) -> Mask:
+    """Say for each row whether one of its signed rows has a score that is not positive, exactly."""
+    plane = ClaimedPlane(weights, *rounded(weights), signs.none())
+    found = np.zeros(signs.codes.size, dtype=bool)
+    step = _rows_per_block(signs.matrix, len(weights))
+    for start in range(0, signs.order.size, step):
+        pause()
+        rows = signs.order[start : start + step]
+        block = _floats(signs.matrix[rows])
+        with np.errstate(all="ignore"):
+            outputs = _outputs(block, plane.weights, signs.lift)
+            bounds = _outputs(abs(block), plane.magnitudes, signs.lift)
+            open_pairs, negated = (
+                [
+                    *zip(
+                        *(each.tolist() for each in _undecided(sign * outputs, bounds, rows, plane, signs)),
+                        strict=True,
+                    )
+                ]
+                for sign in (1.0, -1.0)
+            )
+        not_negative = set(negated)
+        for place, rival in open_pairs:
+            row = int(rows[place])
+            if not found[row]:
+                pause()
+                undecided = (place, rival) in not_negative
+                found[row] = not undecided or _exact_score(row, rival, plane.exact, signs) <= 0
+    return found
+
+
 def _first_wrong_elsewhere(
     weights: tuple[tuple[Number, ...], ...],
     signs: Signs,

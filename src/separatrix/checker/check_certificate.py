@@ -62,6 +62,12 @@ def read_certificates(content: bytes) -> list[tuple[str, SimpleNamespace]]:
 
 def read_certificate(given: Any) -> SimpleNamespace:
     """Read the fields and check their types and sizes; weights and multipliers become integers."""
+    if (
+        type(given) is dict
+        and type(given.get("question")) is dict
+        and given["question"].get("kind") == "fewest"
+    ):
+        return read_fewest(given)
     names = "format version claim question data weights multipliers"
     word, version, claim, question, data, weights, exact, *last = fields(given, names, "approximate")
     near, names = [*last, None][0], "kind classes chosen lift excluded"
@@ -106,6 +112,47 @@ def read_certificate(given: Any) -> SimpleNamespace:
     own = {"claim": claim, "degrees": degrees, "shape": (n_rows, n_columns), "sha256": sha256}
     own |= {"weights": numbers([*chain(*vectors)], binary=True), "near": near is not None}
     own |= {"listed": [*zip_longest(rows, rivals)], "multipliers": multipliers, "relations": relations}
+    return SimpleNamespace(**question | own)
+
+
+def read_fewest(given: Any) -> SimpleNamespace:
+    """Do the same for a certificate of the fewest errors."""
+    names = "format version claim question data lower upper weights witnesses unit trees"
+    word, version, claim, question, data, *ends, weights, witnesses, unit, trees = fields(given, names)
+    need(word == "separatrix certificate" and type(version) is int and version == 1, "Not version 1.")
+    _, classes, lift, costs = fields(question, "kind classes lift costs")
+    n_rows, n_columns, sha256 = fields(data, "rows columns sha256")
+    need(claim == "fewest-errors" and type(lift) is bool, "The claim or question is unknown.")
+    need(all(type(c) is str and not re.search("[\ud800-\udfff]", c) for c in entries(classes)), "A class.")
+    need(entries([n_rows, n_columns], 2**63), "Rows.")
+    need(type(sha256) is str and re.fullmatch("[0-9a-f]{64}", sha256), "The SHA-256 is malformed.")
+    (lower, upper), (unit,) = numbers(ends), numbers([unit])
+    costs = [1] * n_rows if costs is None else numbers(costs)
+    need(len(costs) == n_rows and min(costs, default=0) >= 0 and unit > 0, "The costs or the unit.")
+    joint, vectors = len(classes) > 2, [entries(vector) for vector in entries(weights)]
+    need(
+        [*map(len, vectors)] == [n_columns + lift] * (len(classes) if joint else 1), "The number of weights."
+    )
+    proved = []
+    for rows, rivals, factors in (fields(each, "rows rivals multipliers") for each in entries(witnesses)):
+        multipliers = numbers(factors)
+        need(len(entries(rows, n_rows)) == len(multipliers) > 0 < min(multipliers), "A witness.")
+        need(len(entries(rivals, len(classes))) == (len(rows) if joint else 0), "The number of rivals.")
+        proved.append(([*zip_longest(rows, rivals)], multipliers))
+    forest: list[Any] = [[] for _ in entries(trees)]
+    for tree, nodes in zip(forest, trees, strict=True):
+        for node in entries(nodes):
+            if type(node) is dict and "row" in node:
+                tree += entries(fields(node, "row"), n_rows)
+                continue
+            names, u = fields(node, "witnesses u")
+            prices = numbers(u)
+            need(len({*entries(names, len(proved))}) == len(names) == len(prices), "A leaf.")
+            need(min(prices, default=0) >= 0, "A u is negative.")
+            tree.append(dict(zip(names, prices, strict=True)))
+    own = {"claim": claim, "degrees": [1], "chosen": [], "excluded": [], "shape": (n_rows, n_columns)}
+    own |= {"sha256": sha256, "weights": numbers([*chain(*vectors)], binary=True), "witnesses": proved}
+    own |= {"costs": costs, "lower": lower, "upper": upper, "unit": unit, "trees": forest}
     return SimpleNamespace(**question | own)
 
 
@@ -240,6 +287,8 @@ def check(proof: SimpleNamespace, table: Table, labels: list[Any], same_data: bo
     def signs(i: int, rival: int | None) -> dict[int, int]:  # of the blocks of a signed row that are not zero
         return {0: 1 if codes[i] == positive else -1} if rival is None else {codes[i]: 1, rival: -1}
 
+    if proof.kind == "fewest":
+        return prove_fewest(proof, codes, lifted, signs)
     among, out = {*(proof.chosen if proof.kind == "pair" else codes)}, {*proof.excluded}
     asked = [i for i, own in enumerate(codes) if own in among and i not in out]
     rivals = range(len(order)) if proof.kind == "joint" else [None]
@@ -253,11 +302,7 @@ def check(proof: SimpleNamespace, table: Table, labels: list[Any], same_data: bo
         prove_near(proof, multipliers, asked, lifted, signs)
     else:
         need(proof.claim != "overlapping" or len(multipliers) == len(signed), "A row is not listed.")
-        sums: dict[Any, int] = defaultdict(int)
-        for one, multiplier in multipliers.items():
-            for (block, sign), (name, value) in product(signs(*one).items(), lifted(one[0]).items()):
-                sums[block, name] += sign * multiplier * value
-        need(not any(sums.values()), "The combination of rows is not zero.")
+        need_zero(multipliers, lifted, signs)
     if proof.claim in CLAIMS[:2]:
         chosen = (combinations_with_replacement(range(table.shape[1]), degree) for degree in proof.degrees)
         names = [*chain(*chosen), *[()] * proof.lift]
@@ -270,6 +315,61 @@ def check(proof: SimpleNamespace, table: Table, labels: list[Any], same_data: bo
                 score = sum(sign * scores[block] for block, sign in signs(*one).items())
                 need(score == 0 if one in multipliers else score > 0, f"The score of row {i} is wrong.")
     return len(signed)
+
+
+def need_zero(multipliers: dict[Any, int], lifted: Any, signs: Any) -> None:
+    """Raise ValueError unless the signed rows, times their multipliers, sum to zero."""
+    sums: dict[Any, int] = defaultdict(int)
+    for one, multiplier in multipliers.items():
+        for (block, sign), (name, value) in product(signs(*one).items(), lifted(one[0]).items()):
+            sums[block, name] += sign * multiplier * value
+    need(not any(sums.values()), "The combination of rows is not zero.")
+
+
+def prove_fewest(proof: Any, codes: list[int], lifted: Any, signs: Any) -> int:
+    """Prove both ends of the fewest errors; return the number of signed rows."""
+    first: dict[Any, int] = {}
+    costs: dict[int, int] = defaultdict(int)
+    for i, own in enumerate(codes):  # equal rows are one row
+        row = first.setdefault((own, frozenset(each for each in lifted(i).items() if each[1])), i)
+        costs[row] += proof.costs[i]
+    rivals = range(len(proof.classes)) if len(proof.classes) > 2 else [None]
+    names, wrong = [*((j,) for j in range(proof.shape[1])), *[()] * proof.lift], 0
+    begins = range(0, len(proof.weights), max(1, len(names)))
+    vectors = [dict(zip(names, proof.weights[at:], strict=False)) for at in begins] or [{}] * len(rivals)
+    for i in costs:
+        scores = [sum(vector[name] * value for name, value in lifted(i).items()) for vector in vectors]
+        pairs = [signs(i, c).items() for c in rivals if c != codes[i]]
+        if any(sum(sign * scores[block] for block, sign in pair) <= 0 for pair in pairs):
+            wrong += costs[i]
+    need(wrong == proof.upper, f"The wrong rows cost {wrong}.")
+    for listed, multipliers in proof.witnesses:
+        need(len({*listed}) == len(listed), "A row is listed twice.")
+        need(all(i in costs and c != codes[i] for i, c in listed), "A row is listed in error.")
+        need_zero(dict(zip(listed, multipliers, strict=True)), lifted, signs)
+    supports, seen, total = [{i for i, _ in listed} for listed, _ in proof.witnesses], set[int](), 0
+    for tree in proof.trees:
+        bounds, rows, waiting = list[int](), set[int](), [(set[int](), set[int]())]
+        for node in tree:
+            need(waiting, "A tree has too many nodes.")
+            lost, kept = waiting.pop()
+            if type(node) is int:
+                need(node in costs and node not in lost | kept, f"A branch on row {node} is wrong.")
+                waiting += [(lost, kept | {node}), (lost | {node}, kept)]
+                rows.add(node)
+                continue
+            load: dict[int, int] = defaultdict(int)
+            for j, u in node.items():
+                for i in supports[j]:
+                    load[i] += u
+            rows |= {*load}
+            rest = [(i in lost, proof.unit * costs[i] - load[i]) for i in (lost | {*load}) - kept]
+            bounds.append(sum(node.values()) + sum(r if out else min(0, r) for out, r in rest))
+        need(not waiting and seen.isdisjoint(rows), "A tree is not complete, or shares a row.")
+        seen |= rows
+        total += max(0, -(-min(bounds) // proof.unit))
+    need(total >= proof.lower, f"The errors are proved to cost at least {total}.")
+    return len(codes) * (len(rivals) - 1 or 1)
 
 
 def prove_near(proof: Any, multipliers: dict[Any, int], asked: list[int], lifted: Any, signs: Any) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import highspy
+import numpy as np
 
 from ...deadline import Deadline
 from ...result import Status
+from ...rows.protocol import Floats
 
 TOLERANCE = 1e-9
 
@@ -19,6 +21,22 @@ def quiet_solver(**options: Any) -> Any:
     tolerances = {"primal_feasibility_tolerance": TOLERANCE, "dual_feasibility_tolerance": TOLERANCE}
     for option, value in {"output_flag": False, **tolerances, **options}.items():
         solver.setOptionValue(option, value)
+    return solver
+
+
+def column_solver(values: Floats, cost: Floats, upper: Floats, sums: Floats, **options: Any) -> Any:
+    """Return a solver of ``min cost'x, values'x = sums, 0 <= x <= upper``."""
+    size, width = values.shape
+    program = highspy.HighsLp()
+    program.num_row_, program.num_col_ = width, size
+    program.col_cost_, program.col_lower_, program.col_upper_ = cost, np.zeros(size), upper
+    program.row_lower_ = program.row_upper_ = sums
+    program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    places, columns = np.nonzero(values)
+    program.a_matrix_.start_ = np.searchsorted(places, np.arange(size + 1))
+    program.a_matrix_.index_, program.a_matrix_.value_ = columns, values[places, columns]
+    solver = quiet_solver(**options)
+    solver.passModel(program)
     return solver
 
 
