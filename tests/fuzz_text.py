@@ -7,7 +7,6 @@ import io
 import random
 import re
 import warnings
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -57,8 +56,8 @@ def read_csv(path: Path, *, plain: bool = True, largest: int = csv_files.LARGEST
     before, csv_files.LARGEST = csv_files.LARGEST, largest
     try:
         table = open_table(path, target=target)
-        if not plain and hasattr(table.reader, "general"):
-            table = replace(table, reader=table.reader.general())
+        if not plain and isinstance(table, csv_files.PlainTable):
+            table.settled()
         parts = [part.copy() for part, _ in table.batches()]
         return (np.concatenate(parts), table.encoding) if parts else "no rows"
     except SeparatrixError as error:
@@ -150,7 +149,7 @@ def libsvm_text(rng: random.Random) -> bytes:
 def read_libsvm(path: Path):
     """Label and entries of each row, in bits; None if the file is refused."""
     try:
-        lines = list(open_table(path, count_columns=False).reader.pieces())
+        lines = list(open_table(path, count_columns=False).pieces())
     except InputError:
         return None
     rows = []
@@ -246,7 +245,7 @@ def read_arff(path: Path, names: list[str], kinds: list[str]):
     """The cells of each row: numbers in bits, texts, and None where one is missing; None if refused."""
     texts = [name for name, kind in zip(names, kinds, strict=True) if kind != "number"]
     try:
-        frame = open_table(path, features=names, text=texts).reader.frame()
+        frame = open_table(path, features=names, text=texts).frame()
     except SeparatrixError:
         return None
     rows = []

@@ -414,5 +414,5 @@ def test_a_fraction_among_large_whole_numbers_is_not_rounded(tmp_path, cell, hei
 def test_a_row_that_is_not_found_again_is_named_without_a_line(tmp_path, head):
     path = tmp_path / ("rows.arff" if "@" in head else "rows.csv")
     path.write_text(head + "1,2\n3,4\n")
-    finder = open_table(path, target="b").reader.line_finder
+    finder = open_table(path, target="b").line_finder
     assert finder([2, 7]) == [(head.count("\n") + 2, ""), (7, "")]

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from ..errors import InputError, SeparatrixError
 from ..files.batches import Batch, whole
 from ..files.encoding import Encoding
-from ..files.formats.libsvm import LibsvmReader
-from ..files.table import Table
+from ..files.formats.libsvm import LibsvmTable
+from ..files.reader import Table
 from ..sparse import sparse
 from . import checkpoint
 from .linear import Perceptron
@@ -153,9 +153,9 @@ class _Run:
                 "Which column is the target?", remedy="Name it with 'target'.", parameter="target"
             )
         self.table, self.classes = table, classes
-        reader = table.reader
         # The columns of this LIBSVM file were not counted: the model grows with them.
-        self.uncounted = reader if isinstance(reader, LibsvmReader) and reader.known is None else None
+        free = isinstance(table, LibsvmTable) and table.request.encoding is None
+        self.uncounted = cast(LibsvmTable, table) if free else None
         self.model = Perceptron(
             average="averaged" if average else False,
             fit_intercept=table.encoding.intercept,
@@ -220,7 +220,7 @@ class _Run:
         self.stretches += int(np.count_nonzero(y[1:] != y[:-1])) + begins
         self.label = y[-1:].copy()
 
-    def _batches_of(self, file: LibsvmReader) -> Iterator[Batch]:
+    def _batches_of(self, file: LibsvmTable) -> Iterator[Batch]:
         """Yield the rows that were not seen yet, with the column numbers of the file."""
         skipped = self.rows
         for lines in file.pieces():

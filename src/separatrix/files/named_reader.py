@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -40,11 +39,11 @@ from .number_formats import (
     plain_text,
     shapes_of,
 )
-from .reader import Lines, Reader, placed
+from .reader import Table, placed
 from .request import Request
 
 
-def open_columns(columns: Columns, request: Request) -> NamedReader:
+def open_columns(columns: Columns, request: Request) -> NamedTable:
     """Return a reader of the rows that are wanted, or of the answer to a query on the columns."""
     if request.table is not None and not columns.queried:
         raise InputError(
@@ -53,7 +52,7 @@ def open_columns(columns: Columns, request: Request) -> NamedReader:
     if request.encoding is not None and request.encoding.width is not None:
         raise InputError(f"{columns.name!r} has named columns; the model was fitted on numbered ones.")
     if request.sql is not None and not columns.queried:
-        columns, request = _answer(columns, request), replace(request, sql=None)
+        columns = _answer(columns, request)
     columns = replace(columns, na=request.na)
     with explaining(columns.name):
         said: list[str] = []
@@ -64,13 +63,13 @@ def open_columns(columns: Columns, request: Request) -> NamedReader:
             raise _first_odd_cell(columns, odd.name, odd.look) from None
         columns = wanted or columns
         if request.missing == "drop":
-            columns = NamedReader(columns, request, meaning).without_gaps(said)
-        return NamedReader(columns, request, with_levels(meaning, columns, request), tuple(said))
+            columns = NamedTable(columns, request, meaning).without_gaps(said)
+        return NamedTable(columns, request, with_levels(meaning, columns, request), tuple(said))
 
 
 def _where(columns: Columns, request: Request, said: list[str]) -> Columns:
     """Return the columns with the rows for which the condition is true, and say how many are not."""
-    reader = NamedReader(
+    reader = NamedTable(
         columns, replace(request, target=None), Meaning(Encoding(), find_looks(columns, request))
     )
     rows, total = choose(columns.name, reader.cleaned(columns.schema.names, ROWS, 0), str(request.where))
@@ -88,7 +87,7 @@ def _answer(columns: Columns, request: Request) -> Columns:
         types = {each.name: each.type for each in columns.schema}
         types |= {name: kinds[each.kind] for name, each in looks.items()}
         types |= dict.fromkeys(columns.numbers, pa.float64())
-        reader = NamedReader(columns, replace(request, target=None), Meaning(Encoding(), looks))
+        reader = NamedTable(columns, replace(request, target=None), Meaning(Encoding(), looks))
         notes = readings_told(looks)
         columns = copied(columns.name, pa.schema(types), reader.cleaned(list(types), ROWS, 0))
     found = answer(columns, str(request.sql))
@@ -129,7 +128,7 @@ def _first_odd_cell(columns: Columns, name: str, found: Look) -> InputError:
 
 
 @dataclass(eq=False)
-class NamedReader(Reader):
+class NamedTable(Table):
     """Reads the rows of named columns.
 
     Attributes
@@ -146,31 +145,16 @@ class NamedReader(Reader):
     meaning: Meaning
     left_out: tuple[str, ...] = ()
 
-    @property
-    def encoding(self) -> Encoding:
-        """How columns become features."""
-        return self.meaning.encoding
-
-    @property
-    def target_name(self) -> str | None:
-        """The name of the target in the file."""
-        return self.request.target
+    def __post_init__(self) -> None:
+        self.name, self.rows, self.line_finder = self.columns.name, self.columns.rows, self.columns.lines
+        self.encoding, self.target_name = self.meaning.encoding, self.request.target
+        self.told = (*self.meaning.notes, *self.left_out)
 
     @property
     def used(self) -> list[str]:
         """The columns that are read: the features, then the target."""
         target = [] if self.target_name is None else [self.target_name]
         return [*(column.name for column in self.encoding.columns), *target]
-
-    @property
-    def in_turn(self) -> bool:
-        """Whether the rows have no names, and all rows of the file are used."""
-        return self.columns.rows is None and self.request.row_names is None
-
-    @property
-    def line_finder(self) -> Lines | None:
-        """Finds the lines of rows; None if the file has no lines."""
-        return self.columns.lines
 
     # From cells to numbers and labels
 
@@ -241,7 +225,7 @@ class NamedReader(Reader):
         said.append(note + (f": {named}." if named else "."))
         return replace(self.columns, rows=rows if self.columns.rows is None else self.columns.rows[rows])
 
-    def batches(self, rows: int, start: int) -> Iterator[Batch]:
+    def read_rows(self, rows: int, start: int) -> Iterator[Batch]:
         """Yield the encoded rows in the order of the file."""
         at, width = start, self.encoding.n_features
         for batch in ahead(self.cleaned(self.used, max(rows, batch_rows(width)), start)):
@@ -282,11 +266,11 @@ class NamedReader(Reader):
 
     # Facts about the rows
 
-    def n_rows(self) -> int:
+    def count_rows(self) -> int:
         """Count the rows."""
         return self.columns.n_rows()
 
-    def classes(self) -> NDArray[Any]:
+    def find_classes(self) -> NDArray[Any]:
         """Return the different labels."""
         parts = []
         for batch in self.cleaned([str(self.target_name)], MOST_ROWS, 0):
@@ -303,19 +287,13 @@ class NamedReader(Reader):
         found = list(self.cleaned(self.used, MOST_ROWS, 0))
         return pa.Table.from_batches(found).to_pandas()
 
-    def identities(self) -> Iterator[tuple[int, str | None]]:
-        """Yield the number of each row in the file, counted from 1, and its name if it has one."""
-        rows, name = self.columns.rows, self.request.row_names
-        numbers = itertools.count(1) if rows is None else iter((rows + 1).tolist())
+    def row_names(self) -> Iterator[str] | None:
+        """Yield the name of each row; None if the rows have no names."""
+        name = self.request.row_names
         if name is None:
-            return zip(numbers, itertools.repeat(None))
+            return None
         batches = self.cleaned([name], MOST_ROWS, 0)
-        names = (called or "" for batch in batches for called in batch.column(0).cast("string").to_pylist())
-        return zip(numbers, names, strict=False)
-
-    def told(self) -> list[str]:
-        """List what a person should know about the reading, one sentence each."""
-        return [*self.meaning.notes, *self.left_out]
+        return (called or "" for batch in batches for called in batch.column(0).cast("string").to_pylist())
 
     # Errors
 
@@ -327,7 +305,7 @@ class NamedReader(Reader):
         without = [f"{name!r} ({count:,})" for name, count in counts.items() if count]
         first = f", the first in {self.places([at + int(rows[0])])[0].words}" if rows.size else ""
         return InputError(
-            f"{self.columns.name!r} lacks values in {shown(without)}{first}.",
+            f"{self.name!r} lacks values in {shown(without)}{first}.",
             remedy="Fill them in, leave such rows out with missing='drop', or exclude the columns.",
             parameter="missing",
         )
@@ -344,7 +322,7 @@ class NamedReader(Reader):
 
     def _rounded(self, name: str, where: str) -> InputError:
         return InputError(
-            f"Column {name!r} of {self.columns.name!r} has a whole number beyond 2**53{where}, which "
+            f"Column {name!r} of {self.name!r} has a whole number beyond 2**53{where}, which "
             "would be rounded.",
             remedy="Leave the column out with 'exclude', or make its numbers smaller.",
             parameter="exclude",

@@ -204,7 +204,7 @@ def _with_places(fields: dict[str, Any], rows: Any) -> dict[str, Any]:
         {
             **each,
             "row": place.row,
-            **({"line": place.line or place.row} if rows.has_lines else {}),
+            **({"line": place.line or place.row} if rows.line_finder else {}),
             **({} if place.name is None else {"name": place.name}),
         }
         for each, place in zip(fields["witness_rows"], places, strict=False)
@@ -226,10 +226,10 @@ def _formula_rows(source: options.Reading, formula: str) -> Any:
                 f"--{name} does not work with --formula, which names the columns. Leave it out."
             )
     table = replace(source, features=[options.quoted(each) for each in variables(formula)]).open()
-    if not hasattr(table.reader, "frame"):
+    if not hasattr(table, "frame"):
         raise InputError(f"A formula needs named columns, and {table.name!r} has none.")
     with waiting("Reading the rows"):
-        found = read_formula(formula, table.reader.frame())
+        found = read_formula(formula, table.frame())
     lost = found.n_data - len(found.y)
     if lost:
         raise InputError(
@@ -245,7 +245,7 @@ def _formula_rows(source: options.Reading, formula: str) -> Any:
     return SimpleNamespace(
         name=table.name,
         kind=table.kind,
-        has_lines=table.has_lines,
+        line_finder=table.line_finder,
         design=found,
         doubts=doubtful,
         notes=notes,

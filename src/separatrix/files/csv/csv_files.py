@@ -22,7 +22,7 @@ from ..arrow import pa
 from ..batches import MOST_ROWS, Batch, whole
 from ..meaning import decide
 from ..named_columns import Columns
-from ..named_reader import NamedReader, open_columns
+from ..named_reader import NamedTable, open_columns
 from ..number_formats import CODE, PLAIN_CELL, is_fraction
 from ..reader import placed
 from ..request import Request
@@ -34,7 +34,7 @@ LARGEST = SAMPLE  # bytes of a small file, which Arrow reads sooner than compile
 _REMEDY = "Correct the cell, name it as missing with 'na', or read the column as text with 'text'."
 
 
-def open_csv(source: Source, request: Request) -> Columns | PlainReader:
+def open_csv(source: Source, request: Request) -> Columns | PlainTable:
     """Open one CSV file, or several as one table."""
     dialect, rows, size = find_dialect(source.paths[0], source.names[0])
     for path, name in zip(source.paths[1:], source.names[1:], strict=True):
@@ -48,7 +48,7 @@ def open_csv(source: Source, request: Request) -> Columns | PlainReader:
     return columns if found is None else found
 
 
-def _plain(columns: Columns, rows: list[list[str]], request: Request) -> PlainReader | None:
+def _plain(columns: Columns, rows: list[list[str]], request: Request) -> PlainTable | None:
     """Return the compiled reader if the first rows are plain numbers whose points are surely decimal."""
     if not rows or any(cell in MISSING or cell != cell.strip() for row in rows for cell in row):
         return None
@@ -64,7 +64,7 @@ def _plain(columns: Columns, rows: list[list[str]], request: Request) -> PlainRe
     pointed = frozenset(name for name in used if any(map(is_fraction, cells[name])))
     doubtful = any("." in cell for name in names if name not in pointed for cell in cells[name])
     coded = any(CODE.fullmatch(cell) for name in used for cell in cells[name])
-    reader = PlainReader(columns, request, meaning, pointed=pointed)
+    reader = PlainTable(columns, request, meaning, pointed=pointed)
     dialect, live = reader.file.dialect, reader.file.source.growing is not None
     if not meaning.plain or meaning.label == "text" or doubtful or coded or dialect.lines > 1:
         return None
@@ -87,8 +87,8 @@ class NotPlain(Exception):
 
 
 @dataclass(eq=False)
-class PlainReader(NamedReader):
-    """Reads rows of plain numbers; once a cell is something else, it reads all rows as a `NamedReader`.
+class PlainTable(NamedTable):
+    """Reads rows of plain numbers; once a cell is something else, it reads all rows as a `NamedTable`.
 
     ``pointed`` has the columns with points that are surely decimal. While the rows are ``quick`` to read,
     ``meaning`` is what the first rows tell.
@@ -103,25 +103,25 @@ class PlainReader(NamedReader):
         found: CsvRead = self.columns.read  # type: ignore[assignment]
         return found
 
-    def settled(self) -> PlainReader:
+    def settled(self) -> PlainTable:
         """Let all rows decide what the columns mean, and read them without compiled code from now on."""
         if self.quick:
-            self.meaning = open_columns(self.columns, self.request).meaning
-            self.quick = False
+            self.meaning, self.quick = open_columns(self.columns, self.request).meaning, False
+            self.__post_init__()
         return self
 
-    def n_rows(self) -> int:
+    def count_rows(self) -> int:
         """Count the rows."""
         found = self._of_all(lambda: sum(len(X) for X, _ in self._numbers((), MOST_ROWS)))
-        return super().n_rows() if found is None else int(found)
+        return super().count_rows() if found is None else int(found)
 
-    def classes(self) -> NDArray[Any]:
+    def find_classes(self) -> NDArray[Any]:
         """Return the distinct labels."""
         if self.file.source.growing is not None:
             self.file.source.growing.wait()
         found = self._of_all(lambda: [np.unique(y) for _, y in self._numbers((), MOST_ROWS) if y is not None])
         empty = np.empty(0, dtype=np.int64)
-        return super().classes() if found is None else np.unique(np.concatenate([empty, *found]))
+        return super().find_classes() if found is None else np.unique(np.concatenate([empty, *found]))
 
     def _of_all(self, count: Callable[[], Any]) -> Any:
         """Return what compiled code finds in all rows; None if it cannot read them."""
@@ -154,7 +154,7 @@ class PlainReader(NamedReader):
             last = cells[-1:]
         return True
 
-    def batches(self, rows: int, start: int) -> Iterator[Batch]:
+    def read_rows(self, rows: int, start: int) -> Iterator[Batch]:
         """Yield up to ``rows`` rows at a time, in the file's order, from row ``start``.
 
         Raises
@@ -176,7 +176,7 @@ class PlainReader(NamedReader):
                 found = self.settled().meaning
                 if at and (found.encoding != before or not found.plain):
                     raise OtherMeaningError(self._said(odd), remedy=_REMEDY, parameter="na") from None
-        yield from super().batches(rows, at)
+        yield from super().read_rows(rows, at)
 
     def _numbers(self, names: Sequence[str], rows: int, start: int = 0) -> Iterator[Batch]:
         """Yield rows of some columns from row ``start`` on, and labels, up to a line that is not plain."""

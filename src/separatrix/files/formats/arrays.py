@@ -19,7 +19,7 @@ from ...sparse import sparse
 from ..batches import Batch, is_inexact, whole
 from ..encoding import Encoding
 from ..number_formats import BLANKS
-from ..reader import Reader
+from ..reader import Table
 from ..request import Request
 from ..source.compression import MAGIC, read_head
 from ..source.detect import ChangedFileError, Format, Source, free_memory
@@ -40,7 +40,7 @@ class Loaded(NamedTuple):
 Load = Callable[[str, str], Loaded]  # takes a path, and the name in messages
 
 
-def open_array(load: Load, label: str, source: Source, request: Request) -> ArrayReader:
+def open_array(load: Load, label: str, source: Source, request: Request) -> ArrayTable:
     """Open the matrix of a file; the target is called ``label``, or is a column, counted from 1."""
     source.need_numbered(request)
     name, target, at = source.name, request.target, None
@@ -71,44 +71,31 @@ def open_array(load: Load, label: str, source: Source, request: Request) -> Arra
     if known is not None and known.width != width:
         raise InputError(f"{name!r} has {width} columns; the model was fitted on {known.width}.")
     encoding = known or Encoding(intercept=request.intercept, width=width)
-    return ArrayReader(name, X, y, at, encoding, target, notes)
+    return ArrayTable(name, request, X, y, at, encoding, target, notes)
 
 
-@dataclass(frozen=True, eq=False)
-class ArrayReader(Reader):
-    """Reads the rows of a matrix. The labels are ``y``, or the column ``at`` of the matrix."""
+@dataclass(eq=False)
+class ArrayTable(Table):
+    """The rows of a matrix. The labels are ``y``, or the column ``at`` of the matrix."""
 
     name: str
+    request: Request
     X: Any
     y: NDArray[Any] | None
     at: int | None
-    columns: Encoding
-    target: str | None
-    notes: tuple[str, ...] = ()
+    encoding: Encoding
+    target_name: str | None
+    told: tuple[str, ...]
 
-    @property
-    def encoding(self) -> Encoding:
-        """The encoding of the model, or as many columns as there are, counted from 1."""
-        return self.columns
-
-    @property
-    def target_name(self) -> str | None:
-        """The name of the labels."""
-        return self.target
-
-    def n_rows(self) -> int:
+    def count_rows(self) -> int:
         """Count the rows."""
         return int(self.X.shape[0])
 
-    def classes(self) -> NDArray[Any]:
+    def find_classes(self) -> NDArray[Any]:
         """Return the distinct labels."""
-        return super().classes() if self.y is None else np.unique(self.y)
+        return super().find_classes() if self.y is None else np.unique(self.y)
 
-    def told(self) -> list[str]:
-        """Say where the labels are from."""
-        return [*self.notes]
-
-    def batches(self, rows: int, start: int) -> Iterator[Batch]:
+    def read_rows(self, rows: int, start: int) -> Iterator[Batch]:
         """Yield rows as float64."""
         for begin in range(start, self.X.shape[0], rows):
             found = self.X[begin : begin + rows]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from ...sparse import sparse
 from .. import text_columns
 from ..batches import whole
 from ..encoding import Encoding
-from ..reader import Lines, Reader
+from ..reader import Table
 from ..request import Request
 from ..source import detect
 from ..source.detect import NUMBER, Format, Source
@@ -43,43 +43,38 @@ class SparseRows(NamedTuple):
         return int(self.indices.max(initial=-1))
 
 
-def open_libsvm(source: Source, request: Request) -> LibsvmReader:
+def open_libsvm(source: Source, request: Request) -> LibsvmTable:
     """Open a LIBSVM file with the columns that a model knows, or with those that it has."""
     source.need_numbered(request)
     if request.target not in (None, LABEL):
         raise InputError(f"The target of a LIBSVM file is the first number of each line, called {LABEL!r}.")
-    return LibsvmReader(source, request.encoding, request.intercept, request.count_columns)
+    table = LibsvmTable(request, request.encoding or Encoding(intercept=request.intercept), source)
+    return table.counted() if request.encoding is None and request.count_columns else table
 
 
-@dataclass(frozen=True, eq=False)
-class LibsvmReader(Reader):
-    """Yields the rows of a LIBSVM file as CSR matrices.
+@dataclass(eq=False)
+class LibsvmTable(Table):
+    """The rows of a LIBSVM file as CSR matrices.
 
-    ``known`` is the encoding of a model: columns that it does not know are left out. Without it the columns
-    are those of the file, and count from zero if there is a column 0 anywhere. Unless ``counted``, they are
-    counted when the first batch is read, and ``encoding`` does not say how many there are.
+    Columns that a model does not know are left out. Without a model the columns are those of the file, and
+    count from zero if there is a column 0 anywhere. As long as they are not counted, ``encoding`` does not
+    say how many there are.
     """
 
+    request: Request
+    encoding: Encoding
     source: Source
-    known: Encoding | None = None
-    intercept: bool = True
-    counted: bool = True
 
-    @property
-    def target_name(self) -> str:
-        """The name of the labels."""
-        return LABEL
+    def __post_init__(self) -> None:
+        self.name, self.target_name = self.source.name, LABEL
+        self.line_finder = partial(text_columns.find_lines, self.source, comment=b"#")
 
-    @property
-    def encoding(self) -> Encoding:
-        """The number of columns, and the number of the first one."""
-        counting = self.known is None and self.counted
-        return self._counted if counting else self.known or Encoding(intercept=self.intercept)
-
-    @cached_property
-    def _counted(self) -> Encoding:
-        _, first, last = self._extent
-        return Encoding(intercept=self.intercept, width=max(1, last + 1 - first), first=first)
+    def counted(self) -> LibsvmTable:
+        """Count the columns, if that was not done."""
+        if self.encoding.width is None:
+            _, first, last = self._extent
+            self.encoding = replace(self.encoding, width=max(1, last + 1 - first), first=first)
+        return self
 
     @cached_property
     def _extent(self) -> tuple[int, int, int]:
@@ -91,24 +86,19 @@ class LibsvmReader(Reader):
             last = max(last, rows.most)
         return n_rows, first, last
 
-    @property
-    def line_finder(self) -> Lines:
-        """Finds the lines of rows; blank lines and comments are not rows."""
-        return partial(text_columns.find_lines, self.source, comment=b"#")
-
-    def n_rows(self) -> int:
+    def count_rows(self) -> int:
         """Count the rows."""
         return self._extent[0]
 
-    def classes(self) -> NDArray[Any]:
+    def find_classes(self) -> NDArray[Any]:
         """Return the distinct labels."""
         parts = [np.unique(whole(rows.labels)) for rows in self.pieces()]
         found: NDArray[Any] = np.unique(np.concatenate([np.empty(0, np.int64), *parts]))
         return found
 
-    def batches(self, rows: int, start: int) -> Iterator[tuple[Any, NDArray[Any]]]:
+    def read_rows(self, rows: int, start: int) -> Iterator[tuple[Any, NDArray[Any]]]:
         """Yield CSR matrices and labels."""
-        encoding = self.known or self._counted
+        encoding = self.counted().encoding
         for part in self.pieces():
             matrix, labels = _matrix(part, encoding.first, encoding.n_features), whole(part.labels)
             for begin in range(start, labels.size, rows):
