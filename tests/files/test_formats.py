@@ -378,8 +378,8 @@ def test_labels_of_images_that_are_fractions_stay_apart(tmp_path):
     _write_idx(beside, np.array([0.25, 0.5, 0.25, 1], dtype="f4"))
     assert open_table(path).read()[1].tolist() == [0.25, 0.5, 0.25, 1]
     _write_idx(beside, np.array([0, 1, np.nan, 1], dtype="f8"))
-    with pytest.raises(InputError, match="lacks the label of row 3"):
-        open_table(path)
+    with pytest.raises(InputError, match="lacks values, the first in row 3"):
+        open_table(path).read()
     beside.write_bytes(beside.read_bytes()[:-1])
     with pytest.raises(InputError, match="is damaged"):
         open_table(path)

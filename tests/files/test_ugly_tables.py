@@ -350,9 +350,7 @@ def test_an_array_that_is_cut_short_is_not_read(tmp_path, left):
     path = tmp_path / "rows.npy"
     np.save(path, np.eye(3))
     path.write_bytes(path.read_bytes()[:left])
-    message = (
-        "is cut short: it says that it has 3 x 3 numbers" if left in (130, -1) else "cut short|cannot be"
-    )
+    message = "is damaged: it says that it has 3 x 3 numbers" if left in (130, -1) else "cut short|cannot be"
     with pytest.raises(InputError, match=message):
         open_table(path, target="1").read()
 

@@ -6,7 +6,7 @@ import math
 import os
 import re
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InputError, SeparatrixError
-from ...sparse import sparse
+from ...sparse import dense, sparse
 from ..batches import Batch, is_inexact, whole
 from ..encoding import Encoding
 from ..number_formats import BLANKS
 from ..reader import Table
 from ..request import Request
-from ..source.compression import MAGIC, read_head
-from ..source.detect import ChangedFileError, Format, Source, free_memory
+from ..source.compression import read_head
+from ..source.detect import ChangedFileError, Format, Source, find_source, free_memory
 
 _SPARSE = {"data", "indices", "indptr", "shape"}
 # The third byte of an IDX file names the type, the fourth counts the dimensions; all numbers are big-endian.
@@ -102,11 +102,11 @@ class ArrayTable(Table):
             y = None if self.y is None else np.asarray(self.y[begin : begin + rows])
             if self.at is not None:
                 others = [k for k in range(found.shape[1]) if k != self.at]
-                y = found[:, [self.at]].toarray()[:, 0] if sparse.issparse(found) else found[:, self.at]
+                y = dense(found[:, [self.at]])[:, 0]
                 found = found[:, others]
             self._refuse_rounded(found, begin)
-            dense = isinstance(found, np.ndarray)
-            X = np.array(found, np.float64, order="C") if dense else found.astype(np.float64)
+            in_array = isinstance(found, np.ndarray)
+            X = np.array(found, np.float64, order="C") if in_array else found.astype(np.float64)
             if "f" in (found.dtype.kind, "" if y is None else y.dtype.kind):
                 self._refuse_gaps(X, y, begin)
             yield X, y
@@ -115,7 +115,7 @@ class ArrayTable(Table):
         """Raise an error that names a number that float64 cannot hold, if there is one."""
         values = X.data if sparse.issparse(X) else X
         if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and is_inexact(values).any():
-            at, columns = np.nonzero(is_inexact(X.toarray() if sparse.issparse(X) else X))
+            at, columns = np.nonzero(is_inexact(dense(X)))
             raise InputError(
                 f"Column {columns[0] + 1} of {self.name!r} has a whole number beyond 2**53 in row "
                 f"{begin + at[0] + 1:,}, which would be rounded. Make its numbers smaller."
@@ -123,8 +123,7 @@ class ArrayTable(Table):
 
     def _refuse_gaps(self, X: Any, y: NDArray[Any] | None, begin: int) -> None:
         """Raise an error that names the first row with NaN, if there is one."""
-        gaps = np.isnan(X.data if sparse.issparse(X) else X)
-        lacking = np.zeros(X.shape[0], dtype=bool)
+        gaps, lacking = np.isnan(X.data if sparse.issparse(X) else X), np.zeros(X.shape[0], dtype=bool)
         if gaps.any():
             lacking[X.tocoo().row[gaps] if sparse.issparse(X) else gaps.any(axis=1)] = True
         if y is not None and y.dtype.kind == "f":
@@ -166,6 +165,17 @@ class FileMatrix:
         return found.reshape(end - first, width)
 
 
+def _in_file(path: str, name: str, shape: Sequence[int], dtype: np.dtype[Any], begin: int) -> FileMatrix:
+    """Return the numbers of a file behind its header; an array of more dimensions has one row per image."""
+    size = os.path.getsize(path)
+    if size != begin + math.prod(shape) * dtype.itemsize:
+        raise InputError(
+            f"{name!r} is damaged: it says that it has {' x '.join(map(str, shape))} numbers, but its size "
+            f"is {size:,} bytes. Fetch it again."
+        )
+    return FileMatrix(path, name, (shape[0], math.prod(shape[1:])), dtype, begin)
+
+
 def _load_npy(path: str, name: str) -> Loaded:
     """Return a matrix in a file; arrays in Fortran order, or of another shape, are loaded into memory."""
     with open(path, "rb") as file:
@@ -174,28 +184,13 @@ def _load_npy(path: str, name: str) -> Loaded:
             np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         )
         shape, by_columns, dtype = read(file)
-        begin, size = file.tell(), file.seek(0, os.SEEK_END)
-    if not dtype.hasobject and size < begin + math.prod(shape) * dtype.itemsize:
-        raise _wrong_size(name, "cut short", shape, size)
-    if len(shape) != 2 or dtype.kind not in "biuf" or by_columns:
-        _need_room(name, size)
-        return Loaded(np.load(path, allow_pickle=False))
-    return Loaded(FileMatrix(path, name, shape, dtype, begin))
-
-
-def _wrong_size(name: str, what: str, shape: Any, size: int) -> InputError:
-    return InputError(
-        f"{name!r} is {what}: it says that it has {' x '.join(map(str, shape))} numbers, but its size is "
-        f"{size:,} bytes. Fetch it again."
-    )
-
-
-def _need_room(name: str, size: int) -> None:
-    if size > free_memory():
-        raise InputError(
-            f"{name!r} holds {size / 1e9:.1f} GB, which does not fit into memory. Save X as an npy file in C "
-            "order."
-        )
+        begin = file.tell()
+    if len(shape) == 2 and dtype.kind in "biuf":
+        found = _in_file(path, name, shape, dtype, begin)
+        if not by_columns:
+            return Loaded(found)
+    _need_room(name, os.path.getsize(path))
+    return Loaded(np.load(path, allow_pickle=False))
 
 
 def _load_npz(path: str, name: str) -> Loaded:
@@ -213,12 +208,19 @@ def _load_npz(path: str, name: str) -> Loaded:
         return Loaded(arrays["X"], arrays["y"] if "y" in arrays.files else None)
 
 
+def _need_room(name: str, size: int) -> None:
+    if size > free_memory():
+        raise InputError(
+            f"{name!r} holds {size / 1e9:.1f} GB, which does not fit into memory. Save X as an npy file in C "
+            "order."
+        )
+
+
 def _load_idx(path: str, name: str) -> Loaded:
     """Return images, such as those of MNIST, with the labels in another file; each pixel is a column."""
-    dtype, shape, begin = _idx_header(read_head(path, "none", name, 20), name, os.path.getsize(path))
-    if len(shape) == 1:
+    X, dimensions = _idx_matrix(path, name)
+    if dimensions == 1:
         raise InputError(f"{name!r} holds labels. Name the file of the images; the labels are found then.")
-    X = FileMatrix(path, name, (shape[0], math.prod(shape[1:])), dtype, begin)
     folder, file = os.path.split(name)
     stem = file.removesuffix(".gz")
     called = re.sub(r"idx[234]", "idx1", stem.replace("images", "labels").replace("Images", "Labels"))
@@ -227,34 +229,23 @@ def _load_idx(path: str, name: str) -> Loaded:
     if beside is None:
         needed = "its name has to be the same, with 'labels' for 'images' and 'idx1' for 'idx3'"
         return Loaded(X, None, (f"There is no file of labels for {name!r}: {needed}.",))
-    return Loaded(X, _load_labels(beside, shape[0], name), (f"The labels are from {beside!r}.",))
+    source = find_source(beside, (IDX,))
+    labels, dimensions = _idx_matrix(source.paths[0], beside)
+    if dimensions != 1 or labels.shape[0] != X.shape[0]:
+        raise InputError(f"{name!r} has {X.shape[0]:,} images, but {beside!r} does not have as many labels.")
+    y = labels[:].ravel()
+    return Loaded(X, whole(y.astype(np.float64)), (f"The labels are from {beside!r}.",))
 
 
-def _idx_header(head: bytes, name: str, size: int) -> tuple[np.dtype[Any], list[int], int]:
-    """Return the type, the shape and where the numbers begin, if the size of the file confirms them."""
+def _idx_matrix(path: str, name: str) -> tuple[FileMatrix, int]:
+    """Return the numbers of an IDX file, and how many dimensions it says that they have."""
+    head = read_head(path, "none", name, 4 + 4 * 4)
     known = len(head) >= 4 and head[:2] == b"\0\0" and head[2] in _TYPES
-    if not known or len(head) < 4 + 4 * head[3]:
+    if not known or not 0 < head[3] <= (len(head) - 4) // 4:
         raise InputError(f"{name!r} is not an IDX file, or is damaged.")
-    dtype, begin = np.dtype(_TYPES[head[2]]), 4 + 4 * head[3]
+    begin = 4 + 4 * head[3]
     shape = [int.from_bytes(head[at : at + 4], "big") for at in range(4, begin, 4)]
-    if size != begin + math.prod(shape) * dtype.itemsize:
-        raise _wrong_size(name, "damaged", shape, size)
-    return dtype, shape, begin
-
-
-def _load_labels(path: str, rows: int, name: str) -> NDArray[Any]:
-    raw = read_head(path, "none", path, 8)
-    compression = next((kind for mark, kind in MAGIC.items() if raw.startswith(mark)), "none")
-    content = read_head(path, compression, path, 9 + 8 * rows)
-    dtype, shape, begin = _idx_header(content, path, len(content))
-    if shape != [rows]:
-        raise InputError(f"{name!r} has {rows:,} images, but the shape of {path!r} is {shape}.")
-    labels = np.frombuffer(content, dtype=dtype, offset=begin)
-    if labels.dtype.kind != "f":
-        return labels.astype(np.int64)
-    if np.isnan(labels).any():
-        raise InputError(f"{path!r} lacks the label of row {int(np.isnan(labels).argmax()) + 1:,}.")
-    return whole(labels.astype(np.float64))
+    return _in_file(path, name, shape, np.dtype(_TYPES[head[2]]), begin), head[3]
 
 
 NPY = Format("npy", "npy", partial(open_array, _load_npy, "y"), magic=((0, b"\x93NUMPY"),))
