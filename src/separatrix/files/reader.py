@@ -225,18 +225,20 @@ class Table:
         for the few numbers per row that every method needs.
         """
         try:
-            return self._read()
+            X, y = self._read()
         except OtherMeaningError:  # now all rows have decided, and it cannot happen again
-            return self._read()
+            X, y = self._read()
+        self.n_rows = X.shape[0]
+        return X, y
 
     def _read(self) -> Batch:
         room = (free_memory() if self.request.memory is None else self.request.memory) // 2
         parts: list[Any] = []
-        labels: list[NDArray[Any] | None] = []
+        labels: list[NDArray[Any]] = []
         taken, spill = 0, None
         # Batches are larger than those for online learning: nothing has to stay in the cache.
         for X, y in self.batches(3 * batch_rows(self.encoding.n_features) // 2):
-            labels.append(None if y is None else y.copy())  # a view would keep a batch of Arrow's alive
+            labels.append(np.empty(0) if y is None else y.copy())  # a view would keep Arrow's batch alive
             taken += X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes
             parts.append(X)
             # The parts need as much memory again when they are joined.
@@ -247,11 +249,7 @@ class Table:
                 parts.clear()
         if not labels:
             raise self.empty()
-        y = (
-            None
-            if self.target_name is None
-            else np.concatenate([each for each in labels if each is not None])
-        )
+        y = None if self.target_name is None else np.concatenate(labels)
         if spill is not None:
             release_arrow()
             return spill.matrix(room // 8), y

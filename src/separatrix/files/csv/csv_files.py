@@ -8,7 +8,7 @@ such a cell and its row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -78,12 +78,12 @@ def _plain(columns: Columns, rows: list[list[str]], request: Request) -> PlainTa
         return None
 
 
+@dataclass
 class NotPlain(Exception):
     """A row, counted from 1, has a cell that is not a plain number; ``line`` is its text."""
 
-    def __init__(self, row: int, line: str) -> None:
-        super().__init__(row, line)
-        self.row, self.line = row, line
+    row: int
+    line: str
 
 
 @dataclass(eq=False)
@@ -110,33 +110,21 @@ class PlainTable(NamedTable):
             self.__post_init__()
         return self
 
-    def count_rows(self) -> int:
-        """Count the rows."""
-        found = self._of_all(lambda: sum(len(X) for X, _ in self._numbers((), MOST_ROWS)))
-        return super().count_rows() if found is None else int(found)
-
     def find_classes(self) -> NDArray[Any]:
         """Return the distinct labels."""
         if self.file.source.growing is not None:
             self.file.source.growing.wait()
-        found = self._of_all(lambda: [np.unique(y) for _, y in self._numbers((), MOST_ROWS) if y is not None])
-        empty = np.empty(0, dtype=np.int64)
-        return super().find_classes() if found is None else np.unique(np.concatenate([empty, *found]))
-
-    def _of_all(self, count: Callable[[], Any]) -> Any:
-        """Return what compiled code finds in all rows; None if it cannot read them."""
         if self.quick:
             try:
-                return count()
+                found = [np.unique(y) for _, y in self._numbers((), MOST_ROWS) if y is not None]
+                return np.unique(np.concatenate([np.empty(0, dtype=np.int64), *found]))
             except NotPlain as odd:
                 self._refuse_stream(odd)
-        self.settled()
-        return None
+        return super(PlainTable, self.settled()).find_classes()
 
     def frame(self) -> Any:
         """Return the wanted columns as a pandas data frame, before categories are encoded."""
-        self.settled()
-        return super().frame()
+        return super(PlainTable, self.settled()).frame()
 
     def counts_up(self, name: str) -> bool:
         """Return whether the numbers of a column count up by one to the end of the file.

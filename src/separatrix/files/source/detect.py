@@ -53,7 +53,7 @@ class Format:
     kind, title : str
         Its name in messages and reports, and its name in the list of formats that can be read.
     open : callable
-        Takes a `Source` and a `Request`, and returns `Columns`, or a `Reader` of its own.
+        Takes a `Source` and a `Request`, and returns `Columns`, or a `Table` of its own.
     magic : tuple of (int, bytes)
         Positions in the file, and bytes; a file that has one of them there is of this format.
     members : callable, optional
