@@ -37,6 +37,8 @@ def both_check(check_claim: Callable[..., Any], most: int) -> Callable[..., Any]
     @functools.wraps(check_claim)
     def asked_twice(claim: Any, data: Any, *options: Any, **named: Any) -> Any:
         found = check_claim(claim, data, *options, **named)
+        if claim.question in first.KINDS:
+            return found
         effort = work(claim, data)
         if effort <= most:
             LATER.append((found.holds, claim, as_table(data.matrix), labels_of(data)))
@@ -56,7 +58,9 @@ def both_hash(start_digest: Callable[..., Any], most: int) -> Callable[..., Any]
 
         def both(*options: Any) -> str:
             found = finish(*options)
-            if size(data) <= most and digest.CHUNK == second.PIECE:  # tests of pieces make them shorter
+            if (
+                size(data) <= most and not data.columns and digest.CHUNK == second.PIECE
+            ):  # tests of pieces make them shorter
                 own = second.digest(as_table(data.matrix), list(data.classes), data.codes.tolist())
                 assert found == own, f"the digests of {data.matrix!r} differ"
             return found

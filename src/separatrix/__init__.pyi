@@ -22,6 +22,8 @@ from .estimators.passive_aggressive import PassiveAggressive as PassiveAggressiv
 from .estimators.winnow import Winnow as Winnow
 from .geometry.degree import SeparatingDegree as SeparatingDegree
 from .geometry.degree import smallest_separating_degree as smallest_separating_degree
+from .proofs.estimates import check_estimate as check_estimate
+from .proofs.existence import Estimate as Estimate
 from .proofs.fewest.fewest_errors import FewestErrors as FewestErrors
 from .proofs.fewest.fewest_errors import fewest_errors as fewest_errors
 from .proofs.verdict import Verdict as Verdict

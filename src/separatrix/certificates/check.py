@@ -21,6 +21,7 @@ from ..inputs.data import Data, read_data
 from .claims import Approximate, Certificate, Multipliers, Separation
 from .digest import start_digest
 from .error_bounds import FEWEST, KIND
+from .estimate import prove_estimate, read_columns, read_estimate
 from .fields import read_json
 from .monomials import PLAIN, Mask, MonomialMatrix
 from .numbers import (
@@ -39,7 +40,10 @@ from .scores import Signs, first_wrong, need_memory
 CHARACTERS_PER_SECOND = 1e7  # of a text that is read as JSON, at least
 
 # The kinds of certificates besides those of separability, by the kind of their question.
-KINDS: dict[str, Kind] = {KIND: FEWEST}
+KINDS: dict[str, Kind] = {
+    KIND: FEWEST,
+    "estimate": Kind(read_estimate, prove_estimate, read_columns),
+}
 
 
 @dataclass(frozen=True)
@@ -67,11 +71,12 @@ class Check:
 def verify(
     certificate: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     same_data: bool = True,
     time_limit: float = math.inf,
     memory_limit: float = math.inf,
+    **columns: Any,
 ) -> Check:
     """Check a certificate against the data, exactly.
 
@@ -81,7 +86,7 @@ def verify(
         As `separability` returned it, or its JSON.
     X : array, data frame or sparse matrix of shape (rows, columns)
     y : array of shape (rows,)
-        Class labels.
+        Class labels, or the response of a regression.
     same_data : bool
         Compare the certificate's SHA-256 with that of these data; on large data this takes several times
         as long as checking the proof. If False, the proof is checked just as exactly for these data, but they
@@ -93,6 +98,9 @@ def verify(
     memory_limit : float
         Bytes that the check may use. The data, and about 100 MB that every check needs, are not counted. If
         it needs more, it ends with an error that says how much, before the memory is used.
+    **columns
+        The further columns of a regression, by the names that `check_estimate` has for them: ``time``,
+        ``event``, ``entry``, ``strata``, ``groups``, ``trials``, ``weights``, ``winner``, ``loser``.
 
     Returns
     -------
@@ -134,7 +142,12 @@ def verify(
             and claim.question != "pair"
             and not claim.excluded
         )
-        data = read_data(X, y, check_finite=not every_number)
+        kind = KINDS.get(claim.question)
+        if kind is not None and kind.data is not None:
+            data = kind.data(claim, X, {"y": y, **columns})
+        else:
+            _need_no_columns(columns)
+            data = read_data(X, y, check_finite=not every_number)
         _need_same_shape(claim, data)
         pause()
         check = check_claim(claim, data, pause, between=pause, memory=float(memory_limit))
@@ -153,6 +166,12 @@ def verify(
             parameter="same_data",
         )
     return Check(True, check.reason + _scope(claim)) if check.holds else check
+
+
+def _need_no_columns(columns: Mapping[str, Any]) -> None:
+    """Refuse columns of a regression for other certificates."""
+    for name in columns:
+        raise InputError(f"This certificate is not about a regression, and has no {name!r}.", parameter=name)
 
 
 def _scope(claim: Claim) -> str:

@@ -63,6 +63,8 @@ def _digest_of_digests(header: str, digests: list[bytes], data: Data) -> str:
     for digest in digests:
         whole.update(digest)
     whole.update(json.dumps(data.classes).encode())
+    if data.columns:
+        whole.update(json.dumps(list(data.columns)).encode())
     return whole.hexdigest()
 
 
@@ -161,6 +163,7 @@ def _pieces(data: Data) -> Iterator[tuple[NDArray[Any], np.dtype[Any]]]:
         parts = [(matrix.data, values), (matrix.indices, whole), (matrix.indptr, whole), (data.codes, whole)]
     else:
         parts = [(matrix, matrix.dtype.newbyteorder("<")), (data.codes, whole)]
+    parts += [(column, column.dtype.newbyteorder("<")) for column in data.columns.values()]
     for part, kind in parts:
         yield from _cut(part, kind)
 

@@ -62,7 +62,9 @@ class Kind(NamedTuple):
     ``read`` takes the fields of the document and returns the claim. ``prove`` takes the claim, the data, a
     pause to be called between pieces of work, and the bytes of memory that it may use; it returns what is
     proved, in one sentence, or raises `Fails`. Its claims have a method ``words`` that returns the question.
+    ``data`` reads X and further columns for a claim, if they are more than a matrix and labels.
     """
 
     read: Callable[[dict[str, Any]], Claim]
     prove: Callable[[Any, Data, Pause, float], str]
+    data: Callable[[Any, Any, dict[str, Any]], Data] | None = None

@@ -46,6 +46,8 @@ class Data:
         Column names, if the data came with them.
     beside : list
         Handles of the codes of each block's rows, if the matrix is a BlockMatrix.
+    columns : dict of str to ndarray
+        Further columns of a regression, such as times or strata, in the order of their names.
     """
 
     matrix: Any
@@ -54,6 +56,7 @@ class Data:
     labels: tuple[Any, ...]
     names: tuple[str, ...] | None
     beside: list[Any] = field(default_factory=list)
+    columns: dict[str, NDArray[Any]] = field(default_factory=dict)
 
 
 def read_data(X: Any, y: Any, *, check_finite: bool = True) -> Data:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from math import lcm
+from typing import Protocol
 
 import numpy as np
 
@@ -84,6 +85,26 @@ class Proof:
 STRENGTH = {"undecided": 0, "inseparable": 1, "separable": 2, "quasi-separable": 2, "overlapping": 2}
 
 
+class PartitionJudge(Protocol):
+    """What the search for Tucker's partition asks of the checker of a question."""
+
+    def total(self, signed: SignedRows, ids: Ints) -> dict[int, dict[int, int]]:
+        """Return the exact sum of some signed rows: for each coordinate, integers by exponent of two."""
+        ...
+
+    def separates(self, weights: Weights, signed: SignedRows, tight: Mask) -> bool:
+        """Whether exact weights separate all signed rows, except for tight ones on the hyperplane."""
+        ...
+
+    def accept(self, proof: Proof) -> bool:
+        """Whether an answer is proved."""
+        ...
+
+    def due(self, deadline: Deadline) -> PartitionJudge:
+        """Return the same judge with another deadline."""
+        ...
+
+
 class Judge:
     """The checker, with the question and the best answer so far: a verdict says only what it accepts.
 
@@ -123,6 +144,19 @@ class Judge:
         twin.deadline = deadline
         return twin
 
+    def total(self, signed: SignedRows, ids: Ints) -> dict[int, dict[int, int]]:
+        """Return the exact sum of some signed rows: for each coordinate, integers by exponent of two."""
+        which, rivals = signed.split(ids)
+        terms = self.signs.terms(which, rivals, np.ones_like(which))
+        total: dict[int, dict[int, int]] = {}
+        sums = small_sums(terms, signed.data.matrix, signed.deadline.need)
+        for block in range(signed.n_classes - 1):
+            for column, parts in sums[block].items():
+                total[block * signed.block + column] = parts
+            if signed.lift:
+                total[block * signed.block + signed.block - 1] = {0: terms.counts()[block]}
+        return total
+
     def separates(self, weights: Weights, signed: SignedRows, tight: Mask) -> bool:
         """Whether exact weights separate all signed rows, except for tight ones on the hyperplane."""
         rows, rivals = signed.split(signed.ids[tight])
@@ -152,9 +186,19 @@ def prove(signed: SignedRows, judge: Judge, *, quasi: bool) -> Proof:
         match search(problem, known):
             case Inseparable(Combination() as witness, more):
                 if judge.accept(_plain_proof(signed, witness)) and quasi:
-                    modulo_primes(partial(_partition, problem, known, judge, witness, more))
+                    modulo_primes(partial(_partition, problem, known, judge, (witness, *more)))
     found = replace(judge.best, steps=tuple(known.steps))
     return found if found.witness is not None else replace(found, upper=known.upper, lower=known.lower)
+
+
+def prove_partition(signed: SignedRows, judge: PartitionJudge) -> tuple[SearchStep, ...]:
+    """Find which rows are tight if some rows must have the score zero; the judge keeps what is proved."""
+    everything = np.ones(signed.ids.size, dtype=bool)
+    strategies = tuple(each for each in STRATEGIES if each.name != "conflicts")  # every row has its own sign
+    problem, known = Problem(signed, strategies, lambda _: False, everything), Knowledge()
+    with suppress(OutOfTime):
+        modulo_primes(partial(_partition, problem, known, judge, ()))
+    return tuple(known.steps)
 
 
 def prove_conflict(signed: SignedRows, judge: Judge) -> Proof | None:
@@ -203,21 +247,23 @@ def _multipliers(signed: SignedRows, ids: Ints, values: Sequence[Rational], n_ba
 def _partition(
     problem: Problem,
     known: Knowledge,
-    judge: Judge,
-    witness: Combination,
-    more: tuple[Combination, ...],
+    judge: PartitionJudge,
+    combinations: tuple[Combination, ...],
     prime: int,
 ) -> None:
     """Find Tucker's partition: add tight rows until the others are separated by hyperplanes through them.
 
     Raises Misled if rows are tight modulo the prime, but not in the integers.
     """
-    signed, positive = problem.rows, dict[int, Rational]()
-    for each in (witness, *more):
-        _grow(positive, each)
+    signed = problem.rows
+    equal = signed.span_basis(prime, signed.first_equal)
+    positive: dict[int, Rational] = dict.fromkeys(equal.tolist(), 0)
+    for each in combinations:
+        _grow(positive, each, signed.first_equal)
     while True:
         signed.deadline.need()
-        basis = signed.independent(np.array(sorted(positive), dtype=np.int64), prime)
+        members = [number for number in sorted(positive) if number < signed.first_equal]
+        basis = signed.independent(np.concatenate([equal, np.array(members, dtype=np.int64)]), prime)
         tight = signed.spanned(basis, prime)
         accept = partial(judge.separates, signed=signed, tight=tight)
         found: Attempt | None = None
@@ -228,24 +274,27 @@ def _partition(
             )
         match found:
             case Inseparable(Combination() as further):
-                _grow(positive, further)
+                _grow(positive, further, signed.first_equal)
                 continue
             case None | Separated():
-                multipliers = _positive_everywhere(
-                    signed, judge.signs, positive, basis, signed.ids[tight], prime
-                )
+                multipliers = None
+                if tight.any():
+                    multipliers = _positive_everywhere(
+                        signed, judge, positive, basis, signed.ids[tight], prime
+                    )
                 status = Separation.OVERLAPPING if found is None else Separation.QUASI_SEPARABLE
                 weights = None if found is None else found.weights
+                witness = combinations[0] if combinations else None
                 judge.accept(Proof(status, weights, multipliers, witness=witness))
         return
 
 
-def _grow(positive: dict[int, Rational], found: Combination) -> None:
+def _grow(positive: dict[int, Rational], found: Combination, first_equal: int) -> None:
     """Add a combination on the hyperplanes through the tight rows, with a factor that keeps all positive."""
     added = dict(zip(found.tight.tolist(), found.tight_values, strict=True))
     factor = 1
     for number, value in added.items():
-        if value < 0:
+        if value < 0 and number < first_equal:
             factor = max(factor, -value // positive[number] + 1)
     for number in positive:
         positive[number] = positive[number] * factor + added.get(number, 0)
@@ -254,20 +303,29 @@ def _grow(positive: dict[int, Rational], found: Combination) -> None:
 
 
 def _positive_everywhere(
-    signed: SignedRows, signs: Signs, positive: dict[int, Rational], basis: Ints, tight: Ints, prime: int
+    signed: SignedRows,
+    judge: PartitionJudge,
+    positive: dict[int, Rational],
+    basis: Ints,
+    tight: Ints,
+    prime: int,
 ) -> Multipliers:
     """Return multiplier 1 on every tight row, corrected on the basis, plus enough of the witness.
 
-    Raises Misled if the basis does not span the tight rows.
+    Equal rows have a multiplier only if they are in the basis. Raises Misled if the basis does not span the
+    tight rows.
     """
+    tight = tight[tight < signed.first_equal]
     columns = int(signed.data.matrix.shape[1])
     signed.deadline.need(tight.size * (TIGHT_ROW + TIGHT_NUMBER * columns))
     rows = signed.integers(basis)
-    target = _minus_sum(signed, signs, tight, rows)
+    target = _minus_sum(judge.total(signed, tight), rows)
     values, denominator = combined(rows.matrix.transpose(), target[0], prime, signed.deadline)
     denominator *= target[1]
     factor = 0
     for number, value in zip(basis.tolist(), values, strict=True):
+        if number >= signed.first_equal:
+            continue
         # 1 + value / denominator + factor * positive > 0
         factor = max(factor, (-value - denominator) // (denominator * positive[number]) + 1)
     changes = {number: factor * value for number, value in positive.items()} if factor else {}
@@ -275,24 +333,15 @@ def _positive_everywhere(
         changes[number] = changes.get(number, 0) + Fraction(value, denominator)
     changed = np.concatenate([basis, np.setdiff1d(list(changes), basis)]).astype(np.int64)
     others = np.setdiff1d(tight, changed, assume_unique=True)
-    total = [1 + changes[number] for number in changed.tolist()]
+    total = [(number < signed.first_equal) + changes[number] for number in changed.tolist()]
     return _multipliers(signed, np.concatenate([changed, others]), total + [1] * others.size, basis.size)
 
 
-def _minus_sum(signed: SignedRows, signs: Signs, tight: Ints, rows: IntegerRows) -> tuple[list[int], int]:
-    """Return minus the sum of the tight rows on the grid of some integer rows, and a power of two.
+def _minus_sum(total: dict[int, dict[int, int]], rows: IntegerRows) -> tuple[list[int], int]:
+    """Return minus a sum of rows on the grid of some integer rows, and a power of two.
 
     The sum is multiplied by that power. Raises Misled if it has a column that those rows do not have.
     """
-    which, rivals = signed.split(tight)
-    terms = signs.terms(which, rivals, np.ones_like(which))
-    total: dict[int, dict[int, int]] = {}
-    sums = small_sums(terms, signed.data.matrix, signed.deadline.need)
-    for block in range(signed.n_classes - 1):
-        for column, parts in sums[block].items():
-            total[block * signed.block + column] = parts
-        if signed.lift:
-            total[block * signed.block + signed.block - 1] = {0: terms.counts()[block]}
     grid = dict(zip(rows.columns.tolist(), rows.powers.tolist(), strict=True))
     target: dict[int, tuple[int, int]] = {}
     for column, parts in total.items():

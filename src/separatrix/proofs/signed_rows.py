@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import loops
+from ..certificates.models.combinations import Combinations
 from ..certificates.monomials import MonomialMatrix
 from ..deadline import NEVER, Deadline
 from ..float_environment import HALF_UNIT
@@ -44,6 +45,7 @@ EXTREME = 400  # exponents of two beyond which scores are computed on a scaled c
 # loops and sparse matrices are faster, but take longer to load than a small question takes to answer.
 SMALL = 20_000
 EXTRA = -1  # the number of the row that `with_row` adds
+NO_EQUAL_ROWS = 1 << 62
 
 
 class SignedRows:
@@ -66,6 +68,8 @@ class SignedRows:
         Whether ``matrix``, from which scores are computed, is a copy that is scaled in this way.
     small : bool
         Whether the linear program gets all rows at once.
+    first_equal : int
+        From this number on, rows must have the score zero, and their multipliers may have any sign.
     """
 
     def __init__(
@@ -75,7 +79,9 @@ class SignedRows:
         inside: NDArray[np.bool_],
         lift: bool,
         deadline: Deadline = NEVER,
+        first_equal: int = NO_EQUAL_ROWS,
     ) -> None:
+        self.first_equal = first_equal
         self.data, self.lift, self.inside, self.deadline = data, lift, inside, deadline
         self.joint, self.positive = positive is None, positive
         self.n_classes = len(data.classes) if self.joint else 2
@@ -89,8 +95,8 @@ class SignedRows:
             self.ids = numbers[np.arange(self.n_classes) != self.labels[self.order, None]].ravel()
         else:
             self.ids = self.order
-        mapped = isinstance(data.matrix, MonomialMatrix)
-        self.plain = data.matrix.base if mapped else data.matrix
+        mapped = isinstance(data.matrix, MonomialMatrix | Combinations)
+        self.mapped, self.plain = mapped, data.matrix.base if mapped else data.matrix
         self._largest = _column_sizes(self.plain)
         exponents = np.where(self._largest > 0, np.frexp(self._largest)[1], 0).astype(np.int64)
         own = data.matrix.exponents(exponents) if mapped else exponents
@@ -221,8 +227,8 @@ class SignedRows:
 
     @cached_property
     def radius(self) -> float:
-        """A bound of the norm of every signed row, and so of every margin; infinite for monomials."""
-        if isinstance(self.data.matrix, MonomialMatrix):
+        """A bound of the norm of every signed row, and so of every margin; infinite if none is stored."""
+        if self.mapped:
             return math.inf
         largest = float(self._largest.max(initial=1.0))
         return 1.001 * largest * math.sqrt(self.block) * (math.sqrt(2.0) if self.joint else 1.0)
@@ -277,7 +283,7 @@ class SignedRows:
         rows, rivals = self.split(ids)
         self.deadline.need()
         extra = rows == EXTRA  # also if rows have rivals, because -1 // classes is -1
-        places = np.where(extra, self.order[0], rows)  # any row; it is overwritten below
+        places = np.where(extra, self.order[0], rows) if extra.any() else rows  # it is overwritten below
         values, exponents, columns = exact_numbers(self.data.matrix, places, self.deadline)
         if self.lift:
             values = np.column_stack([values, np.ones(ids.size, dtype=object)])
@@ -318,11 +324,11 @@ class SignedRows:
             hits = counts[ids, 0]
         return ids[np.argsort(-hits, kind="stable")][:most]
 
-    def span_basis(self, prime: int) -> Ints:
-        """Return signed rows that are independent and span all of them, modulo a prime."""
+    def span_basis(self, prime: int, first: int = 0) -> Ints:
+        """Return signed rows, from a number on, that are independent and span these, modulo a prime."""
         rng = np.random.default_rng(0)
         basis: Ints = np.zeros(0, dtype=np.int64)
-        outside = self.ids
+        outside = self.ids[self.ids >= first]
         while outside.size:
             tried = np.concatenate([basis, rng.permutation(outside)[: self.width + 20]])
             basis = self.independent(tried, prime)
@@ -332,7 +338,7 @@ class SignedRows:
                     break
             if basis.size == self.width:
                 break  # nothing is outside of what these span
-            outside = self.ids[~self.spanned(basis, prime)]
+            outside = self.ids[~self.spanned(basis, prime) & (self.ids >= first)]
         return basis
 
     def independent(self, ids: Ints, prime: int) -> Ints:

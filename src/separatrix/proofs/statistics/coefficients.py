@@ -32,7 +32,7 @@ from ...certificates.claims import Separation
 from ...deadline import Deadline, OutOfTime
 from ...rows.protocol import Ints
 from ..exact.integer_rows import FIRST_PRIME, Misled, modulo_primes, reduced, times, unit_vectors
-from ..prove import Judge, Proof
+from ..prove import PartitionJudge, Proof
 from ..search import (
     NO_ROWS,
     Attempt,
@@ -72,20 +72,23 @@ class Coefficients:
     responsible: dict[str, float] = field(default_factory=dict)
 
 
-def coefficient_answers(signed: SignedRows, proof: Proof, judge: Judge, names: Sequence[str]) -> Coefficients:
+def coefficient_answers(
+    signed: SignedRows, proof: Proof, judge: PartitionJudge, names: Sequence[str]
+) -> Coefficients:
     """Return what is proved about each coefficient by the deadline of the signed rows.
 
     With more than ``WIDE`` coefficients, those that the certificate's direction moves are listed, undecided.
+    If there are fewer names than coordinates, the others are no coefficients, and are not asked about.
     """
     weights = _whole(proof.weights, signed) if proof.weights is not None else [0] * signed.width
     if signed.width > WIDE:
-        moved = [name for name, weight in zip(names, weights, strict=True) if weight]
+        moved = [name for name, weight in zip(names, weights, strict=False) if weight]
         return Coefficients(dict.fromkeys(moved), dict.fromkeys(moved, math.nan))
-    asked = _Asked(signed, proof, judge.due(signed.deadline), weights)
+    asked = _Asked(signed, proof, judge.due(signed.deadline), weights, len(names))
     with suppress(OutOfTime):
         asked.decide()
-    answers = dict(zip(names, asked.answers, strict=True))
-    moved = [name for name, weight in zip(names, weights, strict=True) if weight]
+    answers = dict(zip(names, asked.answers, strict=False))
+    moved = [name for name, weight in zip(names, weights, strict=False) if weight]
     responsible = {
         name: INFINITIES.get(answer or "", math.nan)
         for name, answer in answers.items()
@@ -97,18 +100,21 @@ def coefficient_answers(signed: SignedRows, proof: Proof, judge: Judge, names: S
 class _Asked:
     """The coefficients of one question, asked one after the other; what was proved is in ``answers``."""
 
-    def __init__(self, signed: SignedRows, proof: Proof, judge: Judge, weights: list[int]) -> None:
+    def __init__(
+        self, signed: SignedRows, proof: Proof, judge: PartitionJudge, weights: list[int], count: int
+    ) -> None:
         self.signed, self.proof, self.judge, self.weights = signed, proof, judge, weights
+        self.count = count
         self.answers: list[str | None] = [None] * signed.width
         self.everything = np.ones(signed.ids.size, dtype=bool)
         tight = _tight_ids(signed, proof)
-        self.tight = np.isin(signed.ids, tight)
+        self.tight = np.isin(signed.ids, tight) | (signed.ids >= signed.first_equal)
         self.spanning = tight[: len(proof.multipliers.fine)] if proof.multipliers is not None else tight
         self.basis, self.prime = NO_ROWS, FIRST_PRIME
 
     def decide(self) -> None:
         """Decide all coefficients. Raises OutOfTime when the deadline comes first."""
-        identified = modulo_primes(self._identified)
+        identified = [j for j in modulo_primes(self._identified) if j < self.count]
         if self.proof.status == Separation.OVERLAPPING:
             for j in identified:
                 self.answers[j] = FINITE

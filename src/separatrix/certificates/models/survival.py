@@ -1,0 +1,78 @@
+"""The rows of Cox models: each death minus those at risk."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..monomials import Ints
+from .combinations import Pattern
+from .regression import Given, Hubs, Rows, need
+
+MOST_PAIRS = 20_000_000  # of deaths and rows at risk, if entry is delayed
+
+
+def cox(given: Given) -> Rows:
+    """Build the rows of a Cox model (Jacobsen 1989): no row at risk may have a higher score than a death.
+
+    With Breslow's or Efron's method, tied deaths are equal. With the exact method, each death is compared
+    with each survivor. Risk sets are nested, so that it is enough to compare the deaths at a time with those
+    that leave before the next death, and with the next deaths: O(n) rows. Delayed entry needs all pairs.
+    """
+    event = given.column("event") > 0
+    time, stratum = given.column("time"), given.column("strata", 0.0)
+    order = np.lexsort((~event, time, stratum))  # the deaths come first at their time
+    moments = np.stack([stratum[order], time[order]])
+    starts = np.flatnonzero(np.diff(moments, axis=1, prepend=np.nan).any(axis=0) & event[order])
+    if not starts.size:
+        return given.made([])
+    if "entry" in given.data.columns:
+        return _all_pairs(given, order, starts)
+    # the last time of a death, by its number, that each row is at risk at; -1 before the first of its stratum
+    last = np.searchsorted(starts, np.arange(order.size), side="right") - 1
+    last[(last >= 0) & (stratum[order] != stratum[order[starts[last]]])] = -1
+    dies = event[order] & (last >= 0) & (time[order] == time[order[starts[last]]])
+    follows = np.zeros(starts.size, dtype=bool)  # whether there is a death before, in the same stratum
+    follows[1:] = np.diff(stratum[order[starts]]) == 0
+    risky, first = given.rows[order], given.rows[order[starts]]
+    several = np.bincount(last[dies], minlength=starts.size) > 1
+    many, hubs = several & (given.asked.ties == "exact"), Hubs()
+    stays = (last >= 0) & ~dies & ~many[last]
+    later = dies & follows[last] & ~many[np.maximum(last - 1, 0)]
+    hubs.pairs += [(first[last[stays]], risky[stays]), (first[last[later] - 1], risky[later])]
+    for k in np.flatnonzero(many).tolist():
+        stop = starts[k + 2] if k + 2 < starts.size else order.size
+        span = np.arange(starts[k], stop)
+        deaths = span[(last[span] == k) & dies[span]]
+        lower = span[
+            ((last[span] == k) & ~dies[span]) | ((last[span] == k + 1) & dies[span] & follows[last[span]])
+        ]
+        hubs.compare(risky[deaths], risky[lower])
+    tied = np.flatnonzero(dies & ~many[last] & (np.arange(order.size) != starts[last]))
+    return _rows(given, hubs, first[last[tied]], risky[tied])
+
+
+def _all_pairs(given: Given, order: Ints, starts: Ints) -> Rows:
+    """Compare deaths with all rows at risk, which may have entered late."""
+    event, time, stratum = given.column("event") > 0, given.column("time"), given.column("strata", 0.0)
+    entry = given.column("entry")
+    need(entry < time, "The entry must be before the time", given.rows)
+    hubs, left, right, n_pairs = Hubs(), list[Ints](), list[Ints](), 0
+    for k in order[starts].tolist():
+        at_risk = np.flatnonzero((entry < time[k]) & (time >= time[k]) & (stratum == stratum[k]))
+        dies = event[at_risk] & (time[at_risk] == time[k])
+        deaths, others = given.rows[at_risk[dies]], given.rows[at_risk[~dies]]
+        if given.asked.ties != "exact":
+            left.append(np.full(deaths.size - 1, deaths[0]))
+            right.append(deaths[1:])
+            deaths = deaths[:1]
+        hubs.compare(deaths, others)
+        n_pairs += others.size
+        need(n_pairs < MOST_PAIRS, f"Delayed entry makes more than {MOST_PAIRS:,} pairs of rows.")
+    none = np.zeros(0, dtype=np.int64)
+    return _rows(given, hubs, np.concatenate([none, *left]), np.concatenate([none, *right]))
+
+
+def _rows(given: Given, hubs: Hubs, left: Ints, right: Ints) -> Rows:
+    count = len(hubs.uppers)
+    tied: Pattern = given.pattern(left, [(left, 1), (right, -1)], further=count)
+    return given.made(hubs.patterns(given), [tied], hidden=count)

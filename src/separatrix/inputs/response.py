@@ -1,0 +1,98 @@
+"""Read the data of a regression: the design matrix, the response and further columns, exactly as they are.
+
+This module imports neither compiled code nor scikit-learn, because the checker of certificates uses it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from ..float_environment import need_exact_floats
+from .data import Data, coded, one_label_per_row, read_weights
+from .matrix import read_table
+
+NUMBERS = ("y", "time", "entry", "trials", "event")  # the other columns are labels, or weights
+
+
+def read_regression(X: Any, response: str, columns: Mapping[str, Any]) -> Data:
+    """Read a regression; ``response`` says what y holds: "classes", "ordered", "numbers" or "none"."""
+    need_exact_floats()
+    matrix, names = read_table(X)
+    n_rows, found = int(matrix.shape[0]), dict[str, NDArray[Any]]()
+    classes: tuple[str, ...] = ()
+    codes = np.zeros(n_rows, dtype=np.int64)
+    given = {name: value for name, value in columns.items() if value is not None}
+    y = given.pop("y", None)
+    if response in ("classes", "ordered"):
+        codes, classes = _classes(y, n_rows, response == "ordered")
+    elif y is not None:
+        found["y"] = _numbers("y", y, n_rows)
+    if "winner" in given and "loser" in given:
+        both = np.concatenate([one_label_per_row(given.pop(name), n_rows) for name in ("winner", "loser")])
+        players, places = coded(both)
+        classes = tuple(map(str, players.tolist()))
+        found["winner"], found["loser"] = np.split(places.astype(np.int64), 2)
+    for name, value in given.items():
+        if name == "weights":
+            found[name] = read_weights(value, n_rows)
+        elif name in NUMBERS:
+            found[name] = _numbers(name, value, n_rows)
+        else:
+            found[name] = coded(_labels(name, value, n_rows))[1].astype(np.int64)
+    return Data(matrix, codes, classes, classes, names, columns=dict(sorted(found.items())))
+
+
+def _classes(y: Any, n_rows: int, ordered: bool) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+    """Return the code of each row, and the classes in order: that of the categories, if they have one."""
+    categories = getattr(getattr(y, "cat", y), "categories", None)
+    if ordered and categories is not None and getattr(getattr(y, "dtype", None), "ordered", False):
+        codes = np.asarray(getattr(y, "cat", y).codes, dtype=np.int64)
+        if (codes < 0).any():
+            raise InputError("y has a missing value", row=int(np.flatnonzero(codes < 0)[0]))
+        return _of_rows(codes, n_rows), tuple(map(str, categories.tolist()))
+    labels, codes = coded(one_label_per_row(y, n_rows))
+    if ordered and labels.dtype.kind not in "biuf":
+        raise InputError(
+            f"The order of the categories is not known: {', '.join(map(str, labels[:5].tolist()))}.",
+            remedy="Number them, or pass a pandas Categorical with ordered=True.",
+            parameter="y",
+        )
+    return codes.astype(np.int64), tuple(map(str, labels.tolist()))
+
+
+def _numbers(name: str, values: Any, n_rows: int) -> NDArray[np.float64]:
+    """Return finite numbers, one for each row."""
+    try:
+        found = np.asarray(values)
+        numbers = found.astype(np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must hold numbers, one for each row.", parameter=name) from None
+    numbers = numbers.ravel() if numbers.ndim == 2 and numbers.shape[1] == 1 else numbers
+    wrong = np.flatnonzero(~np.isfinite(_of_rows(numbers, n_rows, name)))
+    if wrong.size:
+        raise InputError(f"{name} has a value that is missing or infinite", row=int(wrong[0]), parameter=name)
+    if found.dtype.kind in "iu" and (np.abs(numbers) >= 2.0**53).any():
+        raise InputError(f"{name} has integers that floats do not hold.", parameter=name)
+    return numbers
+
+
+def _labels(name: str, values: Any, n_rows: int) -> NDArray[Any]:
+    """Return the label of the group of each row; numbers may be fractions."""
+    found = np.asarray(values)
+    if found.dtype.kind == "f":
+        return _numbers(name, found, n_rows)
+    return _of_rows(one_label_per_row(values), n_rows, name)
+
+
+def _of_rows(values: NDArray[Any], n_rows: int, name: str = "y") -> NDArray[Any]:
+    if values.shape != (n_rows,):
+        raise InputError(
+            f"{name} must have one value for each of the {n_rows} rows. Got shape {values.shape} instead.",
+            parameter=name,
+        )
+    return values

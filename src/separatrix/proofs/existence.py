@@ -1,0 +1,250 @@
+"""Ask whether the maximum-likelihood estimate of a regression exists, and prove the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from copy import copy
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from ..certificates.claims import Separation
+from ..certificates.digest import start_digest
+from ..certificates.estimate import EXISTS, NONE, NOT_UNIQUE, UNIQUE, EstimateClaim, proved
+from ..certificates.models.build import MODELS, build
+from ..certificates.models.regression import Regression, Rows
+from ..certificates.proof import Fails
+from ..deadline import Deadline, OutOfTime
+from ..inputs.data import Data
+from ..inputs.response import read_regression
+from ..printable import printable
+from ..rows.protocol import Ints, Mask
+from .answer import some
+from .exact.integer_rows import Misled, modulo_primes
+from .prove import Proof, prove_partition
+from .search import NO_ROWS, SearchStep, Weights
+from .signed_rows import SignedRows
+from .statistics.coefficients import INFINITIES, NOT_IDENTIFIED, Coefficients, coefficient_answers
+
+INTERCEPT = "(intercept)"
+COEFFICIENT_SECONDS = 10.0
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """Whether the maximum-likelihood estimate of a regression exists.
+
+    Attributes
+    ----------
+    exists, unique : bool or None
+        None if it is undecided. If there is no estimate, ``unique`` is None.
+    asked : Regression
+    responsible_rows : ndarray of int64
+        If there is no estimate: the rows, counted from 0, whose likelihood increases forever along the
+        direction of the certificate. Without them, the other coefficients have their estimates.
+    certificate : EstimateClaim or None
+        The proof, for `verify`.
+    n_rows : int
+        Rows of the data with positive weight.
+    dropped : str
+        What was left out because it says nothing about the coefficients.
+    search : tuple of SearchStep
+    data : dict
+        The arguments of `verify` that the certificate is about: ``verify(certificate, **data)``.
+    """
+
+    exists: bool | None
+    unique: bool | None
+    asked: Regression
+    responsible_rows: Ints
+    certificate: EstimateClaim | None
+    n_rows: int
+    dropped: str = ""
+    search: tuple[SearchStep, ...] = ()
+    data: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    find_coefficients: Any = field(default=Coefficients, repr=False)
+
+    @cached_property
+    def coefficients(self) -> dict[str, str | None]:
+        """For each coefficient: finite, +infinity, -infinity, not determined, not identified, or None."""
+        found: Coefficients = self.find_coefficients()
+        return found.answers
+
+    @property
+    def infinite(self) -> dict[str, float]:
+        """The coefficients that are proved to be infinite, with their limits."""
+        return {name: INFINITIES[a] for name, a in self.coefficients.items() if a in INFINITIES}
+
+    @property
+    def title(self) -> str:
+        """What the regression is called."""
+        return MODELS[self.asked.model].title
+
+    def summary(self) -> str:
+        """Return the answer, with what it is about and what follows, in a few lines."""
+        lines = [f"{self._headline}"]
+        answers = self.coefficients
+        for label, wanted in (
+            ("not finite", INFINITIES),
+            ("not determined", ("not determined",)),
+            ("not identified", (NOT_IDENTIFIED,)),
+        ):
+            names = [f"{n} to {a}" if a in INFINITIES else n for n, a in answers.items() if a in wanted]
+            if names:
+                lines.append(f"  {label:<15} {some(names)}")
+        if self.exists is False:
+            rows = self.responsible_rows
+            lines.append(
+                f"  {'rows':<15} {rows.size} of {self.n_rows}: {some(rows.tolist())} (counted from 0)"
+            )
+        if self.dropped:
+            lines.append(f"  {'left out':<15} {self.dropped}")
+        if self.certificate is not None:
+            lines.append(
+                f"  {'certificate':<15} for data with SHA-256 {self.certificate.sha256[:12]}..., checked"
+            )
+        return "\n".join(map(printable, lines))
+
+    @property
+    def _headline(self) -> str:
+        if self.exists is None:
+            return f"undecided: whether the {self.title} has a finite maximum-likelihood estimate."
+        if not self.exists:
+            return f"no estimate: the {self.title} has no finite maximum-likelihood estimate."
+        if self.unique is False:
+            return f"not unique: the {self.title} has many maximum-likelihood estimates."
+        return f"estimate exists{' and is unique' if self.unique else ''}: {self.title}."
+
+    def __str__(self) -> str:
+        return self.summary()
+
+
+def ask(
+    asked: Regression,
+    X: Any,
+    columns: Mapping[str, Any],
+    *,
+    names: Sequence[str] | None = None,
+    time_limit: float = 600.0,
+) -> Estimate:
+    """Answer for a design matrix, the response y and further columns by their names."""
+    data = read_regression(X, MODELS[asked.model].response, columns)
+    digest = start_digest(data)
+    rows = build(asked, data)
+    deadline = Deadline.after(time_limit)
+    template = EstimateClaim(
+        NONE, asked, data.classes, int(data.matrix.shape[0]), int(data.matrix.shape[1]), ""
+    )
+    judge, signed = _Judge(template, rows, deadline), _signed(rows, deadline)
+    steps: tuple[SearchStep, ...] = ()
+    if rows.n_signed:
+        steps = prove_partition(signed, judge)
+    else:
+        judge.accept(Proof(Separation.OVERLAPPING))
+    if judge.best is not None and judge.best.claim == EXISTS:
+        with suppress(OutOfTime):
+            modulo_primes(partial(_uniqueness, signed, judge))
+    claim = None if judge.best is None else replace(judge.best, sha256=digest())
+    named = _names(names or data.names, rows, data)
+    weights = data.columns.get("weights")
+    return Estimate(
+        exists=None if claim is None else claim.claim != NONE,
+        unique={UNIQUE: True, NOT_UNIQUE: False}.get("" if claim is None else claim.claim),
+        asked=asked,
+        responsible_rows=_responsible(rows, claim),
+        certificate=claim,
+        n_rows=int(data.matrix.shape[0] if weights is None else np.count_nonzero(weights)),
+        dropped=rows.dropped,
+        search=steps,
+        data={"X": X, **columns},
+        find_coefficients=partial(_coefficients, signed, judge, named, time_limit),
+    )
+
+
+def _signed(rows: Rows, deadline: Deadline) -> SignedRows:
+    count = rows.combinations.shape[0]
+    data = Data(rows.combinations, np.ones(count, dtype=np.int64), ("", ""), ("", ""), None)
+    return SignedRows(data, 1, np.ones(count, dtype=bool), False, deadline, rows.n_signed)
+
+
+class _Judge:
+    """The checker of one question: ``best`` is the strongest claim that it has accepted."""
+
+    def __init__(self, template: EstimateClaim, rows: Rows, deadline: Deadline) -> None:
+        self.template, self.rows, self.deadline = template, rows, deadline
+        self.best: EstimateClaim | None = None
+        self.proof = Proof(Separation.UNDECIDED)
+
+    def total(self, signed: SignedRows, ids: Ints) -> dict[int, dict[int, int]]:
+        return self.rows.combinations.sums(ids, np.ones_like(ids), signed.deadline.need)
+
+    def separates(self, weights: Weights, signed: SignedRows, tight: Mask) -> bool:
+        return self.rows.combinations.first_wrong(weights[0], tight, self.deadline.need) is None
+
+    def accept(self, proof: Proof) -> bool:
+        claim = NONE if proof.weights is not None else EXISTS
+        direction = None if proof.weights is None else proof.weights[0]
+        if self.holds(
+            replace(self.template, claim=claim, direction=direction, multipliers=proof.multipliers)
+        ):
+            self.proof = proof
+            return True
+        return False
+
+    def holds(self, claim: EstimateClaim) -> bool:
+        """Whether the checker accepts a claim, which becomes the best one."""
+        try:
+            proved(claim, self.rows, self.deadline.need)
+        except Fails:
+            return False
+        self.best = claim
+        return True
+
+    def due(self, deadline: Deadline) -> _Judge:
+        twin = copy(self)
+        twin.deadline = deadline
+        return twin
+
+
+def _uniqueness(signed: SignedRows, judge: _Judge, prime: int) -> None:
+    """Prove that the estimate is unique, or that it is not. Raises Misled."""
+    assert judge.best is not None
+    basis = signed.span_basis(prime)
+    if basis.size == signed.width:
+        judge.holds(replace(judge.best, claim=UNIQUE, basis=(tuple(basis.tolist()), prime)))
+        return
+    near, exponents = np.ones(signed.width), np.zeros(signed.width, dtype=np.int64)
+    null = signed.integers(basis).vanishing_weights(near, exponents, prime, signed.deadline)
+    direction = signed.whole_weights(null)[0]
+    if not judge.holds(replace(judge.best, claim=NOT_UNIQUE, direction=direction)):
+        raise Misled
+
+
+def _coefficients(signed: SignedRows, judge: _Judge, names: list[str], time_limit: float) -> Coefficients:
+    due = signed.due(Deadline.after(min(time_limit, COEFFICIENT_SECONDS)))
+    return coefficient_answers(due, judge.proof, judge, names)
+
+
+def _names(given: Sequence[str] | None, rows: Rows, data: Data) -> list[str]:
+    """Return the names of all coefficients, without auxiliary coordinates."""
+    made = rows.combinations
+    own = list(given or (f"x{j}" for j in range(made.n_columns))) + [INTERCEPT] * made.lift
+    if rows.per_class:
+        own = [f"{name} [{label}]" for label in rows.per_class for name in own]
+    return own + list(rows.further)
+
+
+def _responsible(rows: Rows, claim: EstimateClaim | None) -> Ints:
+    """Return the rows of the data that strict signed rows are about."""
+    if claim is None or claim.claim != NONE:
+        return NO_ROWS
+    strict = np.ones(rows.n_signed, dtype=bool)
+    if claim.multipliers is not None:
+        tight = np.array(claim.multipliers.rows, dtype=np.int64)
+        strict[tight[tight < rows.n_signed]] = False
+    about = np.unique(rows.combinations.about[: rows.n_signed][strict])
+    found: Ints = about[about >= 0]
+    return found

@@ -1,0 +1,117 @@
+"""Models of statsmodels and scikit-learn, and their results, as questions about regressions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...errors import InputError
+from .asked import Asked
+
+# The links that increase strictly onto (0, 1), by the names of statsmodels' classes.
+BINARY_LINKS = ("Logit", "Probit", "Cauchy", "CLogLog", "LogLog", "CDFLink")
+FAMILIES = {
+    "Poisson": "poisson",
+    "NegativeBinomial": "poisson",
+    "Gamma": "gamma",
+}
+# Of scikit-learn: the model, and the parameter that is zero if there is no penalty.
+REGRESSORS = {"LogisticRegression": "", "PoissonRegressor": "poisson", "GammaRegressor": "gamma"}
+
+
+def read_fitted(model: Any, X: Any = None, y: Any = None) -> Asked | None:
+    """Return what a model of another library is about, before or after its fit; None if it is no model."""
+    inner = getattr(model, "model", model)
+    if hasattr(inner, "endog") and hasattr(inner, "exog"):
+        return _of_statsmodels(inner)
+    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    if hasattr(last, "get_params") and hasattr(last, "fit"):
+        return _of_sklearn(model, last, X, y)
+    return None
+
+
+def _of_statsmodels(model: Any) -> Asked:
+    kinds = [each.__name__ for each in type(model).__mro__]
+    names = [str(name) for name in model.exog_names or ()][: np.shape(model.exog)[1]] or None
+    given: dict[str, Any] = {"y": model.endog}
+    asked = Asked(model.exog, given, intercept=False, names=names)
+    if "Logit" in kinds or "Probit" in kinds:
+        return _changed(asked, "binary")
+    if "MNLogit" in kinds:
+        labels = model._ynames_map
+        return _changed(asked, "multinomial", y=np.array([str(labels[int(code)]) for code in model.endog]))
+    if "OrderedModel" in kinds:
+        return _changed(asked, "ordinal", y=_categorical(model.endog, model.labels))
+    if "ConditionalLogit" in kinds:
+        return _changed(asked, "conditional", strata=model.groups)
+    if "ConditionalPoisson" in kinds:
+        return _changed(asked, "poisson", groups=model.groups)
+    if "PHReg" in kinds:
+        columns = {name: getattr(model, name) for name in ("entry", "strata")}
+        found = _changed(asked, "cox", y=None, time=model.endog, event=model.status, **columns)
+        return Asked(found.X, found.columns, "cox", False, names, ties=model.ties)
+    if "GLM" in kinds:
+        return _of_glm(asked, model)
+    if "Poisson" in kinds:
+        return _changed(asked, "poisson")
+    estimated = "NegativeBinomial" in kinds or "GeneralizedPoisson" in kinds
+    raise InputError(
+        f"{kinds[0]} of statsmodels is not answered here"
+        + (" because its dispersion is estimated." if estimated else "."),
+        remedy="For a given dispersion, the answer is that of a Poisson regression: model='poisson'."
+        if estimated
+        else "docs/scope.md lists the models that are.",
+    )
+
+
+def _of_glm(asked: Asked, model: Any) -> Asked:
+    family, link = type(model.family).__name__, type(model.family.link).__name__
+    weights = np.asarray(model.freq_weights) * np.asarray(model.var_weights)
+    more = {} if (weights == 1.0).all() else {"weights": weights}
+    if family == "Binomial" and link in BINARY_LINKS:
+        trials = np.broadcast_to(model.n_trials, model.endog.shape)
+        plain = (trials == 1).all() and np.isin(model.endog, (0, 1)).all()
+        if plain:
+            return _changed(asked, "binary", **more)
+        return _changed(asked, "binomial", y=np.round(model.endog * trials, 9), trials=trials, **more)
+    if family in FAMILIES and link == "Log":
+        return _changed(asked, FAMILIES[family], **more)
+    raise InputError(
+        f"A {family} family with the link {link} is not answered here.",
+        remedy="docs/scope.md lists the models that are.",
+    )
+
+
+def _changed(asked: Asked, model: str, **columns: Any) -> Asked:
+    given = {name: value for name, value in {**asked.columns, **columns}.items() if value is not None}
+    return Asked(asked.X, given, model, asked.intercept, asked.names)
+
+
+def _categorical(codes: Any, labels: Any) -> Any:
+    import pandas as pd
+
+    return pd.Categorical.from_codes(np.asarray(codes, dtype=np.int64), labels, ordered=True)
+
+
+def _of_sklearn(model: Any, last: Any, X: Any, y: Any) -> Asked:
+    """Read a pipeline: its steps but the last are fitted again on a copy, and make the design matrix."""
+    name = type(last).__name__
+    if name not in REGRESSORS:
+        raise InputError(
+            f"{name} is not answered here; of scikit-learn, {', '.join(REGRESSORS)} are.",
+            parameter="design",
+        )
+    if X is None or y is None:
+        raise InputError(f"{name} needs the data: check_estimate(model, data=X, y=y).", parameter="data")
+    from sklearn.base import clone
+
+    steps = clone(model[:-1]) if len(getattr(model, "steps", ())) > 1 else None
+    design = X if steps is None else steps.fit_transform(X, y)
+    names = None if steps is None else [str(each) for each in steps.get_feature_names_out()]
+    kind = REGRESSORS[name] or ("binary" if np.unique(np.asarray(y)).size == 2 else "multinomial")
+    logistic = name == "LogisticRegression"
+    free = (last.penalty is None or np.isinf(last.C)) if logistic else last.alpha == 0
+    penalized = () if free else tuple(range(design.shape[1]))
+    note = "" if free else f"{name} has a penalty on every coefficient except the intercept"
+    return Asked(design, {"y": y}, kind, bool(last.fit_intercept), names, penalized=penalized, note=note)
