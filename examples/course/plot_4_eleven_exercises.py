@@ -198,6 +198,19 @@ print(f"integer data: a rate of 0.1 changed the count in {changed} of {made} run
 # most :math:`2R^2 \cdot 2/\gamma^2 = (2R/\gamma)^2`. **The extra factor 4** is the product of two factors 2: one because the rows are longer, and one because the
 # normal vector is longer. If :math:`\beta \ne 0`, the best choice is :math:`s^2 = R|\beta|`, and it gives the bound :math:`((R + |\beta|)/\gamma)^2`. ∎
 #
+# ``sx.Perceptron(intercept_scaling=s)`` takes these steps, and ``sx.mistake_bounds`` evaluates the bound for its :math:`s`. The experiment ``lifted`` measures which :math:`s` is best.
+
+shifted = sx.datasets.make_separable(200, 3, margin=0.05, intercept=0.4, random_state=0)
+plane = sx.MaxMargin().fit(shifted.X, shifted.y)
+for s in (0.1, 0.63, 1.0, 10.0):
+    own = sx.Perceptron(order="cyclic", intercept_scaling=s, max_iter=100_000)
+    report = sx.mistake_bounds(
+        own.fit(shifted.X, shifted.y), shifted.X, shifted.y, u=plane
+    )
+    allowed = report["Novikoff at u"].value
+    print(f"s = {s:5}: {own.mistakes_:5} mistakes, at most {allowed:,.0f}")
+
+# %%
 # Exercise 4: an update is better for its own point
 # -------------------------------------------------
 #
@@ -285,6 +298,27 @@ print(f"all rows are on their own side: {best.converged_}")
 # is farthest". For signed distances, this is the same if all discriminators have the same length, as they do here, but not in general: if :math:`w_1` is ten times as long as
 # :math:`w_2`, the first class can have the larger score and the smaller signed distance.)
 #
+# ``discriminators()`` returns them, with the intercept last. Each is orthogonal to the separating line and points to the side of its own class:
+
+pair = sx.datasets.make_separable(60, margin=0.1, random_state=1)
+two = sx.Perceptron(fit_intercept=False).fit(pair.X, pair.y)
+minus, plus = two.discriminators()[:, :2]
+print("opposite:", np.array_equal(plus, -minus))
+figure, axes = plt.subplots(figsize=(4.6, 4.2), layout="constrained")
+for sign, arrow, name, color in (
+    (-1, minus, "$w_-$", "C0"),
+    (1, plus, "$w_+$", "C1"),
+):
+    axes.scatter(*pair.X[pair.y == sign].T, s=16, color=color)
+    tip = 0.8 * arrow / np.linalg.norm(arrow)
+    axes.annotate(
+        "", tip, (0, 0), arrowprops={"arrowstyle": "-|>", "color": color, "lw": 2.5}
+    )
+    axes.annotate(name, 1.15 * tip, ha="center", va="center", fontsize=14)
+axes.axline((0, 0), (-plus[1], plus[0]), color="black")
+axes.set(aspect="equal", xlim=(-1.1, 1.1), ylim=(-1.1, 1.1))
+
+# %%
 # Exercise 10: many classes
 # -------------------------
 #

@@ -15,16 +15,18 @@ from .bound_report import Bound, BoundReport
 from .deadline import Deadline
 from .dual.kernel_margin import certified_bracket, solve_kernel_margin
 from .dual.kernel_rows import KernelRows
+from .dual.kernel_soft import solve_kernel_soft
 from .errors import InputError, InputTypeError
 from .estimators.hyperplane import EXACT_SECONDS
 from .estimators.kernel import KernelPerceptron
+from .kernels import check_gram, is_precomputed
 from .margins.hard.max_margin import solve_max_margin
 from .margins.pairs import Pairs, row_scores, rows_of
 from .margins.soft.soft_margin import solve_soft_margin
 from .online_bounds import OnlineRun
 from .proofs.verdict import separability
-from .result import Floats, OnlineResult, Result, Status
-from .rows.memory import MemoryRows
+from .result import Floats, Ints, OnlineResult, Result, Status
+from .rows.memory import MemoryRows, lifted_by
 
 SAFE = 1.0 + 1e-12  # covers the rounding of a few operations on a number that is already a bound
 
@@ -51,11 +53,10 @@ def mistake_bounds(
     ----------
     run : fitted Perceptron, KernelPerceptron, PassiveAggressive or Winnow
         A model after one call of fit, or after any number of calls of partial_fit; in the second case, X and
-        y are all rows that it has seen, in order. For a kernel, the report contains Novikoff's bound in the
-        feature space.
+        y are all rows that it has seen, in order. The bounds of a kernel are those of its feature space.
     X, y : the rows and labels of that run
     u : array or fitted linear classifier, optional
-        Weights, with the intercept last, for which the bounds are also evaluated.
+        Weights, with the intercept last, for which the bounds are also evaluated; not for a kernel.
     row_weights : array of shape (rows,), optional
         The factor of each row's update (sample or class weights). The class weights of a model are known,
         but its sample weights are not stored: if it had any, pass the factors here.
@@ -108,11 +109,15 @@ def mistake_bounds(
     3 3.0000 1.0000
     """
     if isinstance(run, KernelPerceptron):
-        return _kernel_bounds(run, X, y)
+        if u is not None or row_weights is not None:
+            raise InputError("u and row_weights are for runs without a kernel. Leave them out.")
+        return _kernel_bounds(run, X, y, separable)
     if isinstance(getattr(run, "result_", None), OnlineResult):
         return _online_bounds(run, X, y, u)
     result, rows, steps = _read(run, X, y, row_weights)
     case = _Case(rows, result, steps, _start(run, result, rows, steps), run.margin)
+    if run._constant != 1.0:
+        case.suffix += f", R^2 = max |x|^2 + s^2, s = {run._constant:g}"
     if separable is None and result.errors != 0:
         separable = _can_be_separated(rows)
     hard = None if separable is False else solve_max_margin(rows, gap=1e-6)
@@ -125,7 +130,7 @@ def mistake_bounds(
         bounds.append(case.bound("hinge", best, "at the weights u of a soft margin"))
         bounds.append(case.bound("sharp hinge", best, "at the same weights u"))
     if u is not None:
-        given = _weights_of(u, rows)
+        given = _weights_of(u, rows, run._constant)
         bounds += [
             case.bound(each.name, given, "at the given weights u", suffix=" at u") for each in tuple(bounds)
         ]
@@ -134,12 +139,12 @@ def mistake_bounds(
     return BoundReport(*known, tuple(bounds), update_margin=float(run.margin))
 
 
-def _kernel_bounds(model: KernelPerceptron, X: Any, y: Any) -> BoundReport:
-    """Return Novikoff's bound in feature space at the separator found, with all rounding errors counted."""
+def _kernel_bounds(model: KernelPerceptron, X: Any, y: Any, separable: bool | None) -> BoundReport:
+    """Return the bounds in feature space, with all rounding errors counted."""
     if model.budget is not None or model.class_weight is not None:
         raise InputError(
-            "Novikoff's bound is for equal steps and a support that may grow. With a budget or with class "
-            "weights no bound is computed here."
+            "The bounds are for equal steps and a support that may grow. With a budget or with class weights "
+            "no bound is computed here."
         )
     check_is_fitted(model)
     rows, _, _ = inputs.read_training(MistakeBounds(False), X, y, None)
@@ -148,19 +153,24 @@ def _kernel_bounds(model: KernelPerceptron, X: Any, y: Any) -> BoundReport:
             f"The run has {model._rows_seen} rows and {model.classes_.size} classes; X and y have "
             f"{rows.n_rows} and {rows.n_classes}. Pass the data of the run."
         )
+    matrix = check_gram(rows.matrix) if is_precomputed(model.kernel_) else rows.matrix
     mapped = KernelRows(
-        model.kernel_, rows.matrix, rows.labels, rows.n_classes, rows.order, bool(model.fit_intercept), False
+        model.kernel_, matrix, rows.labels, rows.n_classes, rows.order, bool(model.fit_intercept), False
     )
-    found = solve_kernel_margin(mapped, gap=1e-6, deadline=Deadline.after(EXACT_SECONDS))
-    lower, upper = certified_bracket(mapped, found)
+    case = _KernelCase(mapped, model.mistake_counts_)
+    lower, upper, separator = 0.0, 0.0, None
+    if separable is not False:
+        hard = solve_kernel_margin(mapped, gap=1e-6, deadline=Deadline.after(EXACT_SECONDS))
+        lower, upper = certified_bracket(mapped, hard)
+        separator = (hard.rows, hard.coefficients, hard.intercept) if lower > 0.0 else None
+    soft, inside = case.best_hinge(), "at the largest margin in feature space"
+    bounds = (
+        *(case.bound(name, separator, inside) for name in ("Novikoff", "any start")),
+        case.bound("hinge", soft, "at the weights u of a soft margin in feature space"),
+        case.bound("sharp hinge", soft, "at the same weights u"),
+    )
     radius = float(np.sqrt(mapped.largest + mapped.lift)) * SAFE
-    many = rows.n_classes > 2
-    formula = "2 (R / margin)^2" if many else "(R / margin)^2"
-    value = (2.0 if many else 1.0) * (radius / lower) ** 2 * SAFE if lower > 0.0 else np.inf
-    note = "at the largest margin in feature space" if lower > 0.0 else "no separator was found"
-    share = model.mistakes_ / value if np.isfinite(value) else 0.0
-    bound = Bound("Novikoff", float(value), formula, bool(np.isfinite(value)), share, note)
-    return BoundReport(model.mistakes_, radius, lower, upper, rows.n_classes, 0.0, (bound,))
+    return BoundReport(model.mistakes_, radius, lower, upper, rows.n_classes, 0.0, bounds)
 
 
 def _online_bounds(model: Any, X: Any, y: Any, u: Any) -> BoundReport:
@@ -176,7 +186,7 @@ def _online_bounds(model: Any, X: Any, y: Any, u: Any) -> BoundReport:
     separator = hard.weights if hard.margin_lower > 0.0 else None
     counts = model.result_.counts
     run = OnlineRun(model, rows, model._rounds, counts if len(counts) == rows.n_rows else counts[:0])
-    bounds = run.bounds(separator, None if u is None else _weights_of(u, rows))
+    bounds = run.bounds(separator, None if u is None else _weights_of(u, rows, 1.0))
     known = float(model.mistakes_), rows.radius, hard.margin_lower, hard.margin_upper, rows.n_classes, 0.0
     return BoundReport(*known, tuple(bounds))
 
@@ -216,7 +226,7 @@ class _Case:
         self.suffix = ", with R^2 + 2 b / eta0 for R^2" if margin else ""
         self.start = start
 
-    def bound(self, name: str, weights: Floats | None, note: str, suffix: str = "") -> Bound:
+    def bound(self, name: str, weights: Any, note: str, suffix: str = "") -> Bound:
         """Return the bound of that name at some weights, or why it says nothing about this run."""
         theorem = {
             "Novikoff": self.novikoff,
@@ -256,7 +266,7 @@ class _Case:
         if self.start.any():
             raise _SaysNothing("the run did not start at zero")
 
-    def margin(self, weights: Floats) -> tuple[float, Floats]:
+    def margin(self, weights: Any) -> tuple[float, Any]:
         """Return the margin of the scaled rows, rounded down, and the unit vector that has it."""
         norm = float(np.linalg.norm(weights))
         unit = weights / norm if norm > 0.0 else weights
@@ -266,20 +276,29 @@ class _Case:
             raise _SaysNothing("the margin there is not positive")
         return lowest, unit
 
-    def novikoff(self, weights: Floats) -> float:
+    def length(self, weights: Any) -> float:
+        """Return |u|, rounded up."""
+        return float(np.linalg.norm(weights)) * SAFE
+
+    def along(self, weights: Any) -> float:
+        """Return <w0, u>, rounded down."""
+        pull = float(np.linalg.norm(weights)) * float(np.linalg.norm(self.start))
+        return float(np.vdot(self.start, weights)) - 4.0 * self.rounding * pull
+
+    def novikoff(self, weights: Any) -> float:
         self.need_zero_start()
         gamma, _ = self.margin(weights)
         return (self.radius / gamma) ** 2
 
-    def any_start(self, weights: Floats) -> float:
+    def any_start(self, weights: Any) -> float:
         gamma, unit = self.margin(weights)
         c0 = float(np.linalg.norm(self.start)) * SAFE
-        c1 = float(np.vdot(self.start, unit)) - 2.0 * self.rounding * c0
+        c1 = self.along(unit)
         middle = self.radius**2 - 2.0 * c1 * gamma
         inside = middle**2 + 4.0 * gamma**2 * max(0.0, c0**2 - c1**2)
         return max(0.0, (middle + float(np.sqrt(inside))) / (2.0 * gamma**2))
 
-    def renormalised(self, weights: Floats) -> float:
+    def renormalised(self, weights: Any) -> float:
         """Use that the first update gives a cosine of g / s, and that each further one adds the gain."""
         self.need_zero_start()
         gamma, _ = self.margin(weights)
@@ -288,7 +307,7 @@ class _Case:
             raise _SaysNothing("the step is not below 2 margin / (R^2 - margin^2)")
         return float(1.0 + (1.0 - gamma / self.radius) / gain)
 
-    def losses(self, weights: Floats) -> float:
+    def losses(self, weights: Any) -> float:
         """Return the hinge loss over the mistakes of the run, each against the rival of its update."""
         if not self.many:
             scores = row_scores(self.rows, weights)[:, None]
@@ -300,21 +319,21 @@ class _Case:
         scaled = (scores - error[:, None]) * self.factor[:, None]
         return float(np.sum(self.counts * np.maximum(0.0, 1.0 - scaled))) * SAFE
 
-    def hinge(self, weights: Floats) -> float:
+    def hinge(self, weights: Any) -> float:
         self.need_zero_start()
-        size = self.radius * float(np.linalg.norm(weights)) * SAFE
+        size = self.radius * self.length(weights)
         return size**2 + 2.0 * self.losses(weights)
 
-    def sharp_hinge(self, weights: Floats) -> float:
+    def sharp_hinge(self, weights: Any) -> float:
         """Solve M - L + <w0, u> <= |u| sqrt(c0^2 + R^2 M) for M, with any start."""
-        norm = float(np.linalg.norm(weights)) * SAFE
+        norm = self.length(weights)
         size = self.radius * norm
         pull = norm * float(np.linalg.norm(self.start)) * SAFE
-        loss = self.losses(weights) - float(np.vdot(self.start, weights)) + 4.0 * self.rounding * pull
+        loss = self.losses(weights) - self.along(weights)
         inside = max(0.0, size**4 / 4.0 + size**2 * loss + pull**2)
         return max(0.0, loss + size**2 / 2.0 + float(np.sqrt(inside)))
 
-    def best_hinge(self) -> Floats:
+    def best_hinge(self) -> Any:
         """Return the u with the smallest first hinge bound: a soft margin with C = 1 / R^2.
 
         If rows are scaled, one number is used for all of them, their mean over the mistakes. Any u gives a
@@ -336,6 +355,43 @@ class _Case:
         return found.reshape(shape) / scale
 
 
+class _KernelCase(_Case):
+    """A run in feature space, from zero weights; weights u are (support, coefficients, intercept)."""
+
+    def __init__(self, rows: KernelRows, counts: Ints) -> None:
+        self.mapped, self.updates, self.start, self.suffix = rows, counts, np.zeros(1), ""
+        self.mistakes, self.many = int(counts.sum()), rows.n_classes > 2
+        # With many classes, half of an update is added and half subtracted: u and 2u change places.
+        self.radius = float(np.sqrt((2.0 if self.many else 1.0) * (rows.largest + rows.lift))) * SAFE
+
+    def margin(self, weights: Any) -> tuple[float, Any]:
+        lowest = float(self.mapped.safe_scores(self.mapped.order, *weights).min())
+        if not lowest > 0.0:
+            raise _SaysNothing("the margin there is not positive")
+        return lowest / self.length(weights) / SAFE, weights
+
+    def losses(self, weights: Any) -> float:
+        """Return the loss of each mistake against the best rival, which is no less than against its own."""
+        order = self.mapped.order
+        scores = self.mapped.safe_scores(order, *weights)
+        return float(self.updates[order] @ np.maximum(0.0, 1.0 - scores)) * SAFE
+
+    def length(self, weights: Any) -> float:
+        return float(np.sqrt(self.mapped.square_above(*weights[:2]))) * SAFE
+
+    def along(self, weights: Any) -> float:
+        return 0.0
+
+    def best_hinge(self) -> Any:
+        """Return the u with the smallest first hinge bound: a soft margin with C = 1 / R^2."""
+        columns = self.mapped.n_classes if self.many else 1
+        if self.mistakes == 0 or self.radius == 0.0:
+            return np.zeros(0, dtype=np.int64), np.zeros((columns, 0)), np.zeros(columns)
+        caps = self.updates / self.radius**2
+        found = solve_kernel_soft(self.mapped, caps, deadline=Deadline.after(EXACT_SECONDS))
+        return found.rows, found.coefficients, found.intercept
+
+
 def _read(run: Any, X: Any, y: Any, row_weights: Any) -> tuple[Result, MemoryRows, Floats]:
     """Return the run, its rows and its steps, after a check that they belong together."""
     result = getattr(run, "result_", None)
@@ -348,6 +404,7 @@ def _read(run: Any, X: Any, y: Any, row_weights: Any) -> tuple[Result, MemoryRow
         result = _whole_stream(run, result)
     lifted = len(np.shape(X)) == 2 and result.weights.shape[-1] == np.shape(X)[1] + 1
     rows, classes, _ = inputs.read_training(MistakeBounds(lifted), X, y, None)
+    rows = lifted_by(rows, run._constant)
     if rows.weights_shape != result.weights.shape or rows.n_rows != result.counts.shape[0]:
         raise InputError(
             f"The run has {result.counts.shape[0]} rows and weights of shape {result.weights.shape}; X and y "
@@ -396,8 +453,12 @@ def _start(run: Any, result: Result, rows: MemoryRows, steps: Floats) -> Floats:
     random = isinstance(init, str) and init == "random"
     known = zeros if isinstance(init, str) else np.asarray(init, dtype=np.float64)
     if run.renormalise:
-        traced = np.full(rows.weights_shape, np.nan) if result.trace is None else result.trace.start
-        return traced if random else known
+        if not random:
+            return known
+        traced = np.full(rows.weights_shape, np.nan) if result.trace is None else result.trace.start.copy()
+        if run._constant != 1.0:  # the trace has intercepts
+            traced[..., -1] /= run._constant
+        return traced
     total = np.zeros_like(result.weights)
     rows.combine(result.multipliers, steps, total)
     start: Floats = result.weights - total
@@ -413,11 +474,12 @@ def _start(run: Any, result: Result, rows: MemoryRows, steps: Floats) -> Floats:
     return known
 
 
-def _weights_of(u: Any, rows: MemoryRows) -> Floats:
-    """Return the given u, or the weights of a given linear classifier."""
+def _weights_of(u: Any, rows: MemoryRows, constant: float) -> Floats:
+    """Return the given u, or the weights of a given linear classifier, for rows lifted by a constant."""
+    lifted = rows.lifted or constant != 1.0
     if hasattr(u, "coef_"):
         coef, intercept = np.atleast_2d(u.coef_), np.atleast_1d(u.intercept_)
-        u = np.column_stack([coef, intercept]) if rows.lifted else coef
+        u = np.column_stack([coef, intercept]) if lifted else coef
     weights: NDArray[np.float64] = np.asarray(u, dtype=np.float64)
     if weights.size == int(np.prod(rows.weights_shape)):
         weights = weights.reshape(rows.weights_shape)
@@ -426,4 +488,7 @@ def _weights_of(u: Any, rows: MemoryRows) -> Floats:
             f"u must be finite weights of shape {rows.weights_shape} (the intercept last), or a fitted "
             f"linear classifier. Got shape {weights.shape} instead."
         )
+    if constant != 1.0:
+        weights = weights.copy()
+        weights[..., -1] /= constant
     return weights

@@ -52,6 +52,8 @@ shards N: Perceptrons with --order mixed: the number of parts that learn in para
 mixing mistakes|even: Perceptrons with --order mixed: how the parts are weighted in the average.
 max_iter: The maximum number of passes over the rows, or of steps of a solver.
 eta0, --learning-rate: Perceptrons: the learning rate, which scales every update.
+intercept_scaling S: Perceptrons: the constant in the column whose weight is the intercept.
+objective margin|feasible: Linear program: the best solution, or any weights with scores of at least one.
 renormalise: Perceptrons: scale the weights to length one after each update.
 margin B: Perceptrons: correct every row whose score is at most B, for a larger margin.
 seed: The seed of the random number generator.

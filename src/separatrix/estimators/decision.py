@@ -63,6 +63,26 @@ class Decision(Named, ABC):
         labels = self.classes_[winners(self._scores(X))]
         return labels
 
+    def discriminators(self) -> Floats:
+        """Return one weight vector per class, the intercept last; the class with the largest output wins.
+
+        Two classes share one separator w: their discriminators are ``w- = -w / 2`` and ``w+ = w / 2``, which
+        is what the update for several classes makes of zero weights. They are opposite normals of the
+        separating hyperplane, and each is positive on the side of its own class. A kernel's weights have no
+        coordinates.
+
+        Returns
+        -------
+        ndarray of shape (classes, columns + 1)
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "coef_"):
+            raise InputError(
+                "The weights of a kernel are in its feature space, and have no coordinates here."
+            )
+        weights = np.column_stack([self.coef_, self.intercept_])
+        return weights if len(weights) > 1 else np.vstack([-weights, weights]) / 2.0
+
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of the rows, or of their weight, that are classified correctly."""
         if inputs.is_collection(X):

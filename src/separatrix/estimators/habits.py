@@ -43,8 +43,8 @@ INSTEAD = {
     "init": "Perceptron(init=...) has it; other estimators start from zero.",
     "inseparable": "A perceptron that finds no separator warns; SoftMargin needs none.",
     "intercept": "Pass fit_intercept=True, 'lifted' or False.",
-    "intercept_scaling": "Scale the columns, or use SoftMargin(fit_intercept=True), whose norm leaves the "
-    "intercept out.",
+    "intercept_scaling": "Perceptron(intercept_scaling=...) has it. With fit_intercept=True, the norm of "
+    "margins leaves the intercept out.",
     "kernel": KERNELS,
     "l1_ratio": "SoftMargin has the squared norm as its only penalty.",
     "learning_rate": RATE,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from ..perceptron.passes import learn_once
 from ..perceptron.voting import Voters, gather_voters, join_voters
 from ..progress import spoken
 from ..result import Floats, Ints, Result, Status
-from ..rows.memory import MemoryRows, lightly
+from ..rows.memory import MemoryRows, lifted_by, lightly
 from ..rows.protocol import Rows
 from .decision import Decision, linear_scores, need_weights_by_class, not_separated, read_rows, shares_of
 from .habits import estimator
@@ -60,12 +60,18 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
     fit_intercept : bool or "lifted", default=True
         Whether to append a constant column, whose weight is the intercept. True and "lifted" mean the same
         here.
+    intercept_scaling : float, default=1.0
+        The constant s of this column, as in scikit-learn's `LinearSVC`. A mistake then changes the intercept
+        by ``eta0 * s**2``. For a separator at distance b from the origin with margin g, the bound on the
+        mistakes is ``(R**2 + s**2) * (1 + b**2 / s**2) / g**2``, where R is the norm of the longest row
+        without the column; if b is not zero, it is smallest at ``s = sqrt(R * |b|)``.
     eta0 : float, default=1.0
         The learning rate, which scales every update. From zero weights and in exact arithmetic, it changes
         neither the mistakes nor the predictions. In floating point, this holds if it is a power of two.
     init : {"zeros", "random"} or ndarray, default="zeros"
         The initial weights. With an intercept, which is last, an array has the shape ``(columns + 1,)`` for
-        two classes, or ``(classes, columns + 1)`` for more. Without an intercept, it has one column less.
+        two classes, or ``(classes, columns + 1)`` for more. Without an intercept, it has one column less. The
+        last number is the weight of the constant column: the intercept divided by ``intercept_scaling``.
     renormalise : bool, default=False
         Scale the weights to length one after each update. Novikoff's bound does not hold then; another bound
         holds for a start at zero and a small learning rate (see ``mistake_bounds``).
@@ -180,6 +186,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
     order: str = "working_set"
     average: str | bool = False
     fit_intercept: bool | str = True
+    intercept_scaling: float = 1.0
     eta0: float = 1.0
     init: Any = "zeros"
     renormalise: bool = False
@@ -194,6 +201,8 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
     random_state: Any = None
     warm_start: bool = False
     verbose: int = 0
+
+    _constant = 1.0  # of the last fit, and of models in older files
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Perceptron:
         """Learn from all rows until they are separated or a limit is met.
@@ -215,6 +224,8 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
             self._check_parameters()
             warm = (self._weights, self.classes_) if self.warm_start and hasattr(self, "_weights") else None
             rows, classes, sample_weight = inputs.read_training_anywhere(self, X, y, sample_weight)
+            if self._lift() != 1.0:
+                rows = lifted_by(inputs.need_memory(self, rows), self._lift())
             rows = lightly(rows)
             visits = self.order not in ("working_set", "worst") or bool(
                 self.average or self.renormalise or self.margin
@@ -247,12 +258,12 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
             if result.votes is not None:
                 steps = steps_of(rows, self.eta0, weights)
                 self._voters = gather_voters(rows, result.votes, steps, start)
-            self._store(result, lifted=rows.lifted, mistakes=result.mistakes, kept=result.kept_mistakes)
+            self._store(result, mistakes=result.mistakes, kept=result.kept_mistakes)
             self._counts, self._rows_seen = result.mistake_counts, rows.n_rows
             self._mistakes_online: list[Ints] = []
             self._longest = result.radius
         if not self.converged_:
-            question = f"sx.separability(X, y{'' if rows.lifted else ', fit_intercept=False'})"
+            question = f"sx.separability(X, y{'' if self._lifted else ', fit_intercept=False'})"
             warnings.warn(not_separated(result, question, average=bool(self.average)), stacklevel=2)
         return self
 
@@ -282,12 +293,14 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
             first = not hasattr(self, "classes_")
             known = inputs.known_classes(self, classes)
             rows, known, weights = inputs.read_training(self, X, y, sample_weight, classes=known, reset=first)
-            if not first and (self._lifted, self._averaged) != (rows.lifted, self._mean):
+            now = rows.lifted, self._mean, self._lift()
+            if not first and (self._lifted, self._averaged, self._constant) != now:
                 raise InputError(
-                    "fit_intercept and average must stay as they were in the first call. Got "
-                    f"fit_intercept={self.fit_intercept} and average={self.average!r} instead of "
-                    f"{self._lifted} and {self._averaged!r}; other ones need a new model."
+                    "fit_intercept, average and intercept_scaling must stay as they were in the first call. "
+                    f"Got {self.fit_intercept}, {self.average!r} and {self.intercept_scaling} instead of "
+                    f"{self._lifted}, {self._averaged!r} and {self._constant}; other ones need a new model."
                 )
+            rows = lifted_by(rows, self._lift())
             if first:
                 self.classes_, self._voters, self._visits = known, None, 0
                 self.mistakes_ = self.kept_mistakes_ = 0
@@ -312,6 +325,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
     def _scores(self, X: Any) -> Floats:
         rows = read_rows(self, X, lift=self._lifted)
         if self._voters is not None:
+            rows = lifted_by(rows, self._constant)
             votes = self._voters.tally(rows.matrix, rows)
             _ = rows.squared_norms  # names a value that is not finite
             return shares_of(votes, int(self._voters.survivals.sum()))
@@ -360,7 +374,14 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
                 remedy="Pass rows with the same columns and classes, or set warm_start=False.",
                 parameter="warm_start",
             )
-        return weights.copy()
+        started = weights.copy()
+        if self._lift() != self._constant:
+            started[..., -1] *= self._constant / self._lift()
+        return started
+
+    def _lift(self) -> float:
+        """Return the constant that is appended to the rows; one if there is no intercept."""
+        return float(self.intercept_scaling) if self.fit_intercept else 1.0
 
     def _generator(self, *, shuffles: bool) -> np.random.Generator | None:
         """Return a generator if one is needed: fresh entropy takes a millisecond."""
@@ -400,7 +421,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         # In one pass a row is corrected once at most: each count that is not zero is another row's.
         made = np.flatnonzero(result.counts != 0)  # row times rivals, plus rival
         mistakes, kept = self.mistakes_ + made.size, self.kept_mistakes_ + made.size
-        self._store(result, lifted=rows.lifted, mistakes=mistakes, kept=kept)
+        self._store(result, mistakes=mistakes, kept=kept)
         self._mistakes_online = [*self._mistakes_online, made + self._rows_seen * result.counts.shape[1]]
         self._longest = max(self._longest, result.radius)
         self._rows_seen += rows.n_rows
@@ -437,7 +458,6 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
                 average=None if sums is None else weights - sums / max(1, visits),
                 average_sum=sums,
             ),
-            lifted=bool(self.fit_intercept),
             mistakes=mistakes,
             kept=mistakes,
         )
@@ -457,15 +477,22 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
                 state[name] = new
         self._resume_online(state, self.classes_)
 
-    def _store(self, result: Result, *, lifted: bool, mistakes: int, kept: int) -> None:
+    def _store(self, result: Result, *, mistakes: int, kept: int) -> None:
         self._weights = result.weights
+        self._constant = self._lift()
+        lifted = bool(self.fit_intercept)
         self._lifted: bool = lifted
         self._averaged: str | bool = self._mean
         self._average_sum: Floats | None = result.average_sum
         self._visits = result.visits
         shown = np.atleast_2d(result.weights if result.average is None else result.average)
         self.coef_ = shown[:, :-1] if lifted else shown
-        self.intercept_ = shown[:, -1] if lifted else np.zeros(shown.shape[0])
+        self.intercept_ = self._constant * shown[:, -1] if lifted else np.zeros(shown.shape[0])
+        if result.trace is not None and self._constant != 1.0:
+            in_columns = np.append(np.ones(shown.shape[1] - 1), self._constant)
+            trace = result.trace
+            shown_trace = replace(trace, weights=trace.weights * in_columns, start=trace.start * in_columns)
+            result = replace(result, trace=shown_trace)
         self.result_ = result
         self.mistakes_, self.kept_mistakes_ = mistakes, kept
         self.n_iter_ = result.passes

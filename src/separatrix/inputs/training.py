@@ -265,7 +265,7 @@ def check_parameters(estimator: Any, **choices: tuple[Any, ...]) -> None:
     for name, value in vars(estimator).items():
         if name in choices:
             need_choice(estimator, name, choices[name])
-        elif name in ("C", "eta0", "gap", "memory_limit"):
+        elif name in ("C", "eta0", "gap", "intercept_scaling", "memory_limit"):
             need_positive(estimator, name, optional=getattr(type(estimator), name, 0.0) is None)
         elif name in ("margin", "tol"):
             need_positive(estimator, name, zero=True)

@@ -351,6 +351,20 @@ def lightly(rows: R) -> R:
     return rows
 
 
+def lifted_by(rows: MemoryRows, constant: float) -> MemoryRows:
+    """Return lifted rows whose last coordinate is another constant than one; they are copied."""
+    if not rows.lifted or constant == 1.0:
+        return rows
+    column, storage = np.full((rows.n_rows, 1), constant), rows.storage
+    if rows.sparse:
+        joined = sparse.csr_array(sparse.hstack([rows.matrix, column], format="csr"))
+        storage = SparseRows(joined.data, joined.indices, joined.indptr, storage.labels, 0)
+    else:
+        storage = storage._replace(values=np.hstack([storage.values, column]), lift=0)
+    names = None if rows.names is None else (*rows.names, "intercept")
+    return replace(rows, storage=storage, n_columns=rows.n_columns + 1, names=names)
+
+
 def _readable(values: NDArray[Any]) -> NDArray[Any]:
     """Convert the numbers if compiled code cannot read their type."""
     if values.dtype == np.bool_:

@@ -52,8 +52,8 @@ def _measure_drawn(classes: int, seed: int) -> list[Record]:
     weights, updates = discriminators(problem.X, problem.y, classes)
     around = DIRECTIONS @ weights.T
     distances = around / np.linalg.norm(weights, axis=1)  # signed, from the hyperplane of each discriminator
-    own = weights[[1]] - weights[[0]] if classes == 2 else weights
-    alike = np.allclose(own, perceptron(*problem).coef_, rtol=1e-9, atol=1e-12)
+    library = perceptron(*problem).discriminators()[:, :-1]  # the last column is the intercept, zero here
+    alike = np.allclose(weights, library, rtol=1e-9, atol=1e-12)
     return [
         {
             "class": label,

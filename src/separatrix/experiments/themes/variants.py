@@ -94,10 +94,10 @@ RATE = Study(
 
 def _measure_lift(offset: float, constant: float, margin: float, seed: int) -> list[Record]:
     problem = datasets.make_separable(200, 3, margin=margin, intercept=float(offset), random_state=seed)
-    ones = np.full((len(problem.y), 1), constant)
+    model = perceptron(*problem, fit_intercept=True, intercept_scaling=constant)
     return [
         {
-            "updates": perceptron(np.hstack([problem.X, ones]), problem.y).mistakes_,
+            "updates": model.mistakes_,
             "updates_affine": _affine_updates(problem.X, problem.y, constant),
             "bound": theory.lifted(problem.radius, margin, offset, constant),
             "lifted_margin": MaxMargin(fit_intercept="lifted").fit(*problem).margin_lower_,
@@ -178,8 +178,8 @@ LIFT = Study(
     question="""What changes in the proof if the perceptron works with w and b in the plain space instead of
         homogeneous coordinates, and where does the extra constant factor come from?""",
     method="""200 points in three dimensions, R = 1, margin 0.05, on both sides of a plane at distance b from
-        the origin. The rows are lifted by a constant coordinate s and separated by planes through the origin;
-        a plain loop runs on the same rows with w ← w + yx and b ← b + ys². Medians and ranges against s.""",
+        the origin. The perceptron has intercept_scaling=s: the rows are lifted by a constant coordinate s. A
+        plain loop runs on the same rows with w ← w + yx and b ← b + ys². Medians and ranges against s.""",
     theorem="""Lifted points are at most √(R² + s²) long, and (u, b/s), of length √(1 + b²/s²), gives each a
         score of at least γ. So there are at most (R² + s²)(1 + b²/s²)/γ² updates. If b ≠ 0, s² = R|b| gives
         the smallest bound, ((R + |b|)/γ)², which is at most (2R/γ)² because |b| < R.""",
