@@ -34,7 +34,8 @@ class Decision(Named, ABC):
         """Tell scikit-learn that sparse rows are accepted, and whether X is a Gram matrix."""
         tags = cast(Any, super()).__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = is_precomputed(getattr(self, "kernel", None))
+        kernel = getattr(self, "kernel", None)
+        tags.input_tags.pairwise = kernel is not None and is_precomputed(kernel)
         return tags
 
     def decision_function(self, X: Any) -> Floats:

@@ -214,16 +214,24 @@ class NamedTable(Table):
 
     def without_gaps(self, said: list[str]) -> Columns:
         """Return the columns with the rows that lack no value that is used, and say how many do."""
-        kept, counts, at = [np.empty(0, np.int64)], dict.fromkeys(self.used, 0), 0
-        for batch in self.cleaned(self.used, MOST_ROWS, 0):
-            gaps = _gaps(batch, counts)
-            kept.append(at + np.flatnonzero(~gaps))
-            at += batch.num_rows
-        rows = np.concatenate(kept)
+        lacking, counts = self._gaps()
         named = ", ".join(f"{name} ({count:,})" for name, count in counts.items() if count)
-        note = f"{at - rows.size:,} of {at:,} rows were left out because they lack a value"
+        note = (
+            f"{np.count_nonzero(lacking):,} of {lacking.size:,} rows were left out because they lack a value"
+        )
         said.append(note + (f": {named}." if named else "."))
+        rows = np.flatnonzero(~lacking)
         return replace(self.columns, rows=rows if self.columns.rows is None else self.columns.rows[rows])
+
+    def _gaps(self) -> tuple[NDArray[np.bool_], dict[str, int]]:
+        """Find the rows that lack a value that is used, and count the gaps of each column."""
+        rows, counts = [np.empty(0, dtype=bool)], dict.fromkeys(self.used, 0)
+        for batch in self.cleaned(self.used, MOST_ROWS, 0):
+            found = [as_numpy(pc.is_null(column, nan_is_null=True)) for column in batch.columns]
+            rows.append(np.any(found, axis=0))
+            for name, gaps in zip(self.used, found, strict=True):
+                counts[name] += int(gaps.sum())
+        return np.concatenate(rows), counts
 
     def read_rows(self, rows: int, start: int) -> Iterator[Batch]:
         """Yield the encoded rows in the order of the file."""
@@ -231,33 +239,25 @@ class NamedTable(Table):
         for batch in ahead(self.cleaned(self.used, max(rows, batch_rows(width)), start)):
             target = None if self.target_name is None else batch.column(len(self.encoding.columns))
             self._refuse_rounded(batch, at)
-            columns, lacking = self._features(batch)
+            if any(map(_lacks_some, batch.columns)):
+                raise self._missing()
+            columns = self._features(batch)
             for begin in range(0, batch.num_rows, rows):
                 X = to_rows(columns, begin, min(begin + rows, batch.num_rows))
-                part = None if target is None else target.slice(begin, len(X))
-                gaps = np.isnan(X)
-                if lacking or gaps.any() or (part is not None and _lacks_some(part)):
-                    raise self._missing(np.flatnonzero(gaps.any(axis=1)), at + begin)
-                yield X, None if part is None else self._typed(arrow_labels(part))
+                yield X, None if target is None else self._typed(arrow_labels(target.slice(begin, len(X))))
             at += batch.num_rows
 
-    def _features(self, batch: Any) -> tuple[list[Any], bool]:
-        """Return one column of numbers per feature, and whether a category without features lacks a value."""
-        columns, lacking = [], False
-        for k, column in enumerate(self.encoding.columns):
-            cells = batch.column(k)
+    def _features(self, batch: Any) -> list[Any]:
+        """Return one column of numbers per feature."""
+        columns = []
+        for column, cells in zip(self.encoding.columns, batch.columns, strict=False):
             if column.levels is None:
                 columns.append(cells)
                 continue
             kept = self.encoding.kept_levels(column.levels)
-            lacking |= bool(cells.null_count) and not kept
             codes = as_numpy(pc.index_in(cells.cast("string"), value_set=arrow_text(kept)))
-            for code in range(len(kept)):
-                indicator = (codes == code).astype(np.float64)
-                if cells.null_count:
-                    indicator[_lacking(cells)] = np.nan
-                columns.append(indicator)
-        return columns, lacking
+            columns += [(codes == code).astype(np.float64) for code in range(len(kept))]
+        return columns
 
     def _typed(self, labels: NDArray[Any]) -> NDArray[Any]:
         """Return the labels; numbers of a file without types become integers if all of them are."""
@@ -297,15 +297,13 @@ class NamedTable(Table):
 
     # Errors
 
-    def _missing(self, rows: NDArray[np.int64], at: int) -> InputError:
+    def _missing(self) -> InputError:
         """Return an error that names the columns that lack values, how many, and the first such row."""
-        counts = dict.fromkeys(self.used, 0)
-        for batch in self.cleaned(self.used, MOST_ROWS, 0):
-            _gaps(batch, counts)
+        lacking, counts = self._gaps()
         without = [f"{name!r} ({count:,})" for name, count in counts.items() if count]
-        first = f", the first in {self.places([at + int(rows[0])])[0].words}" if rows.size else ""
+        first = self.places([int(lacking.argmax())])[0].words
         return InputError(
-            f"{self.name!r} lacks values in {shown(without)}{first}.",
+            f"{self.name!r} lacks values in {shown(without)}, the first in {first}.",
             remedy="Fill them in, leave such rows out with missing='drop', or exclude the columns.",
             parameter="missing",
         )
@@ -329,26 +327,11 @@ class NamedTable(Table):
         )
 
 
-def _gaps(batch: Any, counts: dict[str, int]) -> NDArray[np.bool_]:
-    """Find the rows that lack a value, and count the gaps of each column."""
-    rows = np.zeros(batch.num_rows, dtype=bool)
-    for name in counts:
-        found = _lacking(batch.column(name))
-        counts[name] += int(found.sum())
-        rows |= found
-    return rows
-
-
-def _lacking(column: Any) -> NDArray[np.bool_]:
-    """Find the cells without a value: null, or NaN."""
-    found = pc.is_null(column, nan_is_null=True) if pa.types.is_floating(column.type) else column.is_null()
-    return as_numpy(found)
-
-
 def _lacks_some(column: Any) -> bool:
-    """Return whether a cell has no value."""
-    number = str(column.type) in ("double", "float")
-    return bool(column.null_count) or (number and bool(_lacking(column).any()))
+    """Return whether a cell has no value: null, or NaN."""
+    return bool(column.null_count) or (
+        str(column.type) in ("double", "float") and bool(np.isnan(as_numpy(column)).any())
+    )
 
 
 def _clip(cell: str, most: int = 40) -> str:

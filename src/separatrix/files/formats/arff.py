@@ -53,12 +53,13 @@ def _lines(source: Source) -> Iterator[tuple[int, str]]:
     pieces = text_columns.pieces(source, source.paths[0])
     every = (line for piece in pieces for line in piece.tobytes().split(b"\n")[:-1])
     for number, raw in enumerate(every, start=1):
-        try:
-            line = raw.decode().strip()
-        except UnicodeDecodeError as error:
-            raise explained(source.name, "not utf-8") from error
-        if line and not line.startswith("%"):
-            yield number, line
+        if not raw.lstrip().startswith(b"%"):  # comments may be in other characters
+            try:
+                line = raw.decode().strip()
+            except UnicodeDecodeError as error:
+                raise explained(source.name, "not utf-8") from error
+            if line:
+                yield number, line
 
 
 def _header(name: str, lines: Iterator[tuple[int, str]]) -> tuple[list[Attribute], int]:
