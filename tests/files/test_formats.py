@@ -411,9 +411,10 @@ def test_images_that_say_what_cannot_be_are_refused(tmp_path, content):
     [
         (b"1,yes\n2,no\n% the end, without a newline", [[1.0, 1.0], [2.0, 0.0]]),
         (b"1,yes\r\n2,no\r\n", [[1.0, 1.0], [2.0, 0.0]]),
+        (b"1,yes\n% gr\xfcn\n2,no\n", [[1.0, 1.0], [2.0, 0.0]]),
         (b"1,yes\r2,no\r3,no\n4,yes\n", None),
     ],
-    ids=["a comment last", "CR LF", "CR within"],
+    ids=["a comment last", "CR LF", "a comment in Latin-1", "CR within"],
 )
 def test_every_line_of_arff_is_a_row_or_none(tmp_path, rows, expected):
     path = tmp_path / "rows.arff"

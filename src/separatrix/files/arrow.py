@@ -135,7 +135,7 @@ def explained(name: str, message: str) -> InputError:
     message = re.sub(r"\n  file = .*", "", message, flags=re.DOTALL)  # how the file was to be read
     if any(word in message for word in ("unicode", "not utf-8", "invalid UTF8")):
         return InputError(
-            f"{name!r}: not UTF-8 text.",
+            f"{name!r} is not UTF-8 text.",
             remedy="Name its encoding, such as text_encoding='latin-1' or 'cp1252'.",
             parameter="text_encoding",
         )

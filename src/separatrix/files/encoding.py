@@ -212,3 +212,8 @@ def shown(values: Sequence[Any], limit: int = 12) -> str:
     """Join the first few values for a message."""
     text = ", ".join(str(value) for value in values[:limit])
     return text if len(values) <= limit else f"{text}, ... ({len(values):,} in all)"
+
+
+def clip(cell: str, most: int = 40) -> str:
+    """Shorten a cell for a message."""
+    return cell if len(cell) <= most else f"{cell[: most - 4]} ..."

@@ -11,10 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..errors import InputError
-from .encoding import MAX_LEVELS, Column, Encoding, choose_columns, shown, unknown
+from .arrow import arrow_text, pc
+from .encoding import MAX_LEVELS, Column, Encoding, choose_columns, clip, shown, unknown
 from .label_spelling import alike, listed
 from .named_columns import Columns, Summary
-from .number_formats import PLAIN_READING, Look, look
+from .number_formats import PLAIN_READING, SIGNS, Look, look, marks_of, shapes_of
+from .reader import placed
 from .request import Request
 
 FEW_ROWS = 10  # in fewer rows, a column may happen to count them, or to have few equal texts
@@ -56,14 +58,6 @@ class Meaning:
         return numbers and self.label in ("number", "as it is") and not self.marked
 
 
-class OddCellError(InputError):
-    """A column of numbers has a cell that does not fit, or that could be read in two ways."""
-
-    def __init__(self, name: str, look_: Look) -> None:
-        super().__init__(f"Column {name!r} has a cell that is not a number.")
-        self.name, self.look = name, look_
-
-
 def decide(columns: Columns, request: Request, wanted: Columns | None = None) -> Meaning:
     """Choose the columns of a table, and decide what they mean, or check that they mean what a model knows.
 
@@ -103,7 +97,7 @@ def decide(columns: Columns, request: Request, wanted: Columns | None = None) ->
     looks = _looks(columns, request, list(names), summaries, text)
     for name in names:
         if name in looks and looks[name].kind in ("odd", "ambiguous"):
-            raise OddCellError(name, looks[name])
+            raise _odd_cell(columns, name, looks[name])
         if known is not None:
             _need_same_unit(columns.name, name, looks.get(name), known)
     numbers = {name: each for name, each in looks.items() if each.kind in ("number", "empty")}
@@ -279,6 +273,38 @@ def _with_label(
     if summary.longest > 15 and all(re.fullmatch("[09][+-]?9+", each) for each in found.fitting):
         kind = "whole" if summary.longest < 19 else "digits"
     return replace(meaning, label=kind, marked=found.marked)
+
+
+def _odd_cell(columns: Columns, name: str, found: Look) -> InputError:
+    """Return an error with the first cell that is not a number, or that could be read in two ways."""
+    sign = "." if found.reading.thousands == "." else ","
+    row, value = 0, ""
+    for batch in columns.batches([name]):
+        cells = batch.column(0)
+        if found.kind == "ambiguous":
+            odd = pc.match_substring(cells, sign)
+        else:
+            fits = pc.is_in(shapes_of(cells.fill_null("")), value_set=arrow_text(found.fitting))
+            odd = pc.invert(pc.or_(fits, marks_of(cells)))
+        at = pc.index(pc.and_(odd, cells.is_valid()), True).as_py()
+        if at >= 0:
+            row, value = row + at, cells[at].as_py()
+            break
+        row += batch.num_rows
+    (place,) = placed([row + 1], columns.lines)
+    if found.kind == "ambiguous":
+        return InputError(
+            f"Column {name!r} of {columns.name!r} has {value!r} in {place.words}: the {SIGNS[sign]} may be a "
+            "decimal sign or separate thousands, and no other cell decides.",
+            remedy="Specify 'decimal' or 'thousands'.",
+            parameter="decimal",
+        )
+    words = f" ({found.reading.words})" if found.reading.words else ""
+    return InputError(
+        f"Column {name!r} of {columns.name!r} holds numbers{words}, but {place.words} has {clip(value)!r}.",
+        remedy="Correct the cell, name it as missing with 'na', or read the column as text with 'text'.",
+        parameter="na",
+    )
 
 
 def _need_same_unit(table: str, name: str, found: Look | None, known: Encoding) -> None:

@@ -22,24 +22,21 @@ from .batches import (
     to_rows,
     whole,
 )
-from .encoding import Encoding, shown
+from .encoding import Encoding, clip, shown
 from .formats.duckdb_files import answer, choose
 from .formats.parquet import copied
-from .meaning import Meaning, OddCellError, decide, find_looks, readings_told, with_levels
+from .meaning import Meaning, decide, find_looks, readings_told, with_levels
 from .named_columns import ROWS, Columns
 from .number_formats import (
     BLANKS,
     PLAIN_READING,
-    SIGNS,
-    Look,
     Reading,
     is_rounded,
     marks_of,
     numbers_of,
     plain_text,
-    shapes_of,
 )
-from .reader import Table, placed
+from .reader import Table
 from .request import Request
 
 
@@ -57,10 +54,7 @@ def open_columns(columns: Columns, request: Request) -> NamedTable:
     with explaining(columns.name):
         said: list[str] = []
         wanted = None if request.where is None else _where(columns, request, said)
-        try:
-            meaning = decide(columns, request, wanted)
-        except OddCellError as odd:
-            raise _first_odd_cell(columns, odd.name, odd.look) from None
+        meaning = decide(columns, request, wanted)
         columns = wanted or columns
         if request.missing == "drop":
             columns = NamedTable(columns, request, meaning).without_gaps(said)
@@ -93,38 +87,6 @@ def _answer(columns: Columns, request: Request) -> Columns:
     found = answer(columns, str(request.sql))
     untyped = frozenset(found.schema.names) if given.untyped else frozenset[str]()
     return replace(found, untyped=untyped, notes=(*notes, *found.notes))
-
-
-def _first_odd_cell(columns: Columns, name: str, found: Look) -> InputError:
-    """Return an error with the first cell that is not a number, or that could be read in two ways."""
-    sign = "." if found.reading.thousands == "." else ","
-    row, value = 0, ""
-    for batch in columns.batches([name]):
-        cells = batch.column(0)
-        if found.kind == "ambiguous":
-            odd = pc.match_substring(cells, sign)
-        else:
-            fits = pc.is_in(shapes_of(cells.fill_null("")), value_set=arrow_text(found.fitting))
-            odd = pc.invert(pc.or_(fits, marks_of(cells)))
-        at = pc.index(pc.and_(odd, cells.is_valid()), True).as_py()
-        if at >= 0:
-            row, value = row + at, cells[at].as_py()
-            break
-        row += batch.num_rows
-    (place,) = placed([row + 1], columns.lines)
-    if found.kind == "ambiguous":
-        return InputError(
-            f"Column {name!r} of {columns.name!r} has {value!r} in {place.words}: the {SIGNS[sign]} may be a "
-            "decimal sign or separate thousands, and no other cell decides.",
-            remedy="Specify 'decimal' or 'thousands'.",
-            parameter="decimal",
-        )
-    words = f" ({found.reading.words})" if found.reading.words else ""
-    return InputError(
-        f"Column {name!r} of {columns.name!r} holds numbers{words}, but {place.words} has {_clip(value)!r}.",
-        remedy="Correct the cell, name it as missing with 'na', or read the column as text with 'text'.",
-        parameter="na",
-    )
 
 
 @dataclass(eq=False)
@@ -185,7 +147,7 @@ class NamedTable(Table):
         if large.size:
             for cell in plain_text(text.take(large), reading).to_pylist():
                 if is_rounded(cell, float(cell)):
-                    raise self._rounded(name, f", {_clip(cell)}")
+                    raise self._rounded(name, f", {clip(cell)}")
         return numbers
 
     def _label(self, column: Any) -> Any:
@@ -332,7 +294,3 @@ def _lacks_some(column: Any) -> bool:
     return bool(column.null_count) or (
         str(column.type) in ("double", "float") and bool(np.isnan(as_numpy(column)).any())
     )
-
-
-def _clip(cell: str, most: int = 40) -> str:
-    return cell if len(cell) <= most else f"{cell[: most - 4]} ..."

@@ -19,17 +19,17 @@ _LONGEST_ROW = 1 << 26  # bytes
 _RETURN, _QUOTE = b'\r"'
 
 
-def csv_columns(source: Source, dialect: Dialect) -> Columns:
+def csv_columns(file: CsvRead) -> Columns:
     """Return the columns of CSV files that are one table; all cells are text."""
-    read = CsvRead(source, dialect)
+    names = file.dialect.names
     return Columns(
-        source.name,
-        pa.schema([(name, pa.string()) for name in dialect.names]),
-        read,
-        untyped=frozenset(dialect.names),
-        unnamed=dialect.row_names,
-        notes=dialect.notes,
-        lines=read.find_lines,
+        file.source.name,
+        pa.schema([(name, pa.string()) for name in names]),
+        file,
+        untyped=frozenset(names),
+        unnamed=file.dialect.row_names,
+        notes=file.dialect.notes,
+        lines=file.find_lines,
     )
 
 

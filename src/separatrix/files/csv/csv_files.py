@@ -40,19 +40,18 @@ def open_csv(source: Source, request: Request) -> Columns | PlainTable:
     for path, name in zip(source.paths[1:], source.names[1:], strict=True):
         if find_dialect(path, name)[0] != dialect:
             raise InputError(f"{name!r} does not have the columns of {source.names[0]!r}.")
-    columns = csv_columns(source, dialect)
+    file = CsvRead(source, dialect)
     every_row = (request.where, request.sql, request.table, request.row_names) == (None,) * 4
     quick = every_row and request.missing == "error" and not request.na
     small = size < LARGEST and len(source.paths) == 1 and source.growing is None
-    found = _plain(columns, rows, request) if quick and not small else None
-    return columns if found is None else found
+    return (_plain(file, rows, request) if quick and not small else None) or csv_columns(file)
 
 
-def _plain(columns: Columns, rows: list[list[str]], request: Request) -> PlainTable | None:
+def _plain(file: CsvRead, rows: list[list[str]], request: Request) -> PlainTable | None:
     """Return the compiled reader if the first rows are plain numbers whose points are surely decimal."""
     if not rows or any(cell in MISSING or cell != cell.strip() for row in rows for cell in row):
         return None
-    cells = dict(zip(columns.schema.names, zip(*rows, strict=True), strict=True))
+    columns, cells = csv_columns(file), dict(zip(file.dialect.names, zip(*rows, strict=True), strict=True))
     first = pa.record_batch(list(map(pa.array, cells.values())), names=list(cells))
     columns_of_first = replace(columns, read=lambda names, _, start: iter([first.select(names).slice(start)]))
     try:
@@ -64,11 +63,10 @@ def _plain(columns: Columns, rows: list[list[str]], request: Request) -> PlainTa
     pointed = frozenset(name for name in used if any(map(is_fraction, cells[name])))
     doubtful = any("." in cell for name in names if name not in pointed for cell in cells[name])
     coded = any(CODE.fullmatch(cell) for name in used for cell in cells[name])
-    reader = PlainTable(columns, request, meaning, pointed=pointed)
-    dialect, live = reader.file.dialect, reader.file.source.growing is not None
-    if not meaning.plain or meaning.label == "text" or doubtful or coded or dialect.lines > 1:
+    if not meaning.plain or meaning.label == "text" or doubtful or coded or file.dialect.lines > 1:
         return None
-    if request.encoding is not None or request.features is not None or live:
+    reader = PlainTable(columns, request, meaning, file=file, pointed=pointed)
+    if request.encoding is not None or request.features is not None or file.source.growing is not None:
         return reader
     # A column that counts the first rows is left out only if it counts all rows.
     apart = {*used, *columns.unnamed, *request.exclude}
@@ -86,22 +84,17 @@ class NotPlain(Exception):
     line: str
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class PlainTable(NamedTable):
     """Reads rows of plain numbers; once a cell is something else, it reads all rows as a `NamedTable`.
 
-    ``pointed`` has the columns with points that are surely decimal. While the rows are ``quick`` to read,
-    ``meaning`` is what the first rows tell.
+    ``file`` says how the files are written, and ``pointed`` has the columns with points that are surely
+    decimal. While the rows are ``quick`` to read, ``meaning`` is what the first rows tell.
     """
 
-    pointed: frozenset[str] = frozenset()
+    file: CsvRead
+    pointed: frozenset[str]
     quick: bool = True
-
-    @property
-    def file(self) -> CsvRead:
-        """The files, and how they are written."""
-        found: CsvRead = self.columns.read  # type: ignore[assignment]
-        return found
 
     def settled(self) -> PlainTable:
         """Let all rows decide what the columns mean, and read them without compiled code from now on."""
@@ -196,14 +189,12 @@ class PlainTable(NamedTable):
                     raise NotPlain(before + 1, line)
 
     def _said(self, odd: NotPlain) -> str:
-        dialect = self.file.dialect
-        cells = odd.line.rstrip("\r\n").split(dialect.delimiter)
-        used = {self.target_name, *(column.name for column in self.encoding.columns)}
-        named = zip(dialect.names, cells, strict=False)
-        some = ((name, cell) for name, cell in named if name in used and not PLAIN_CELL.fullmatch(cell))
-        name, cell = next(some, (dialect.names[0], odd.line[:40]))
+        cells = odd.line.rstrip("\r\n").split(self.file.dialect.delimiter)
+        named = zip(self.file.dialect.names, cells, strict=False)
+        some = (each for each in named if each[0] in self.used and not PLAIN_CELL.fullmatch(each[1]))
+        name, cell = next(some, (self.file.dialect.names[0], odd.line))
         (place,) = placed([odd.row], self.line_finder)
-        what = f"Column {name!r} of {self.file.source.name!r} holds numbers in the rows before {place.words}"
+        what = f"Column {name!r} of {self.name!r} holds numbers in the rows before {place.words}"
         return f"{what}, which has {cell[:40]!r}."
 
     def _refuse_stream(self, odd: NotPlain) -> None:

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 from ...errors import InputError
 from .. import text_columns
+from ..arrow import explained
 from ..encoding import need_distinct
 from ..number_formats import PADDING
-from ..source.compression import read_head
 from ..source.detect import MISSING, NUMBER
 
 SAMPLE = 1 << 18  # bytes that tell how a file is written, and who may read it
@@ -168,22 +168,17 @@ def _first_lines(path: str, name: str, size: int) -> tuple[bytes, list[str]]:
 
     The last line of a longer file is left out, because it may be cut, within a character perhaps.
     """
-    head = read_head(path, "none", name, size)
-    while (
-        len(head) >= size and size < text_columns.LONGEST_LINE and head.count(b"\n") + head.count(b"\r") <= 2
-    ):
-        size *= 16
-        head = read_head(path, "none", name, size)
-    cut, content = len(head) >= size, head.removeprefix(text_columns.BYTE_ORDER_MARK)
+    with open(path, "rb") as file:
+        head = file.read(size)
+        while len(head) == size < text_columns.LONGEST_LINE and head.count(b"\n") + head.count(b"\r") <= 2:
+            head += file.read(15 * size)
+            size *= 16
+    cut, content = len(head) == size, head.removeprefix(text_columns.BYTE_ORDER_MARK)
     try:
         found = content.decode()
     except UnicodeDecodeError as error:
         if not cut or error.start < len(content) - 3:
-            raise InputError(
-                f"{name!r} is not UTF-8 text.",
-                remedy="Name its encoding, such as text_encoding='latin-1' or 'cp1252'.",
-                parameter="text_encoding",
-            ) from error
+            raise explained(name, "not utf-8") from error
         found = content[: error.start].decode()
     lines = found.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return head, lines[:-1] if cut and len(lines) > 1 else lines

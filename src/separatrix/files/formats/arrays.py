@@ -21,7 +21,6 @@ from ..encoding import Encoding
 from ..number_formats import BLANKS
 from ..reader import Table
 from ..request import Request
-from ..source.compression import read_head
 from ..source.detect import ChangedFileError, Format, Source, find_source, free_memory
 
 _SPARSE = {"data", "indices", "indptr", "shape"}
@@ -239,7 +238,8 @@ def _load_idx(path: str, name: str) -> Loaded:
 
 def _idx_matrix(path: str, name: str) -> tuple[FileMatrix, int]:
     """Return the numbers of an IDX file, and how many dimensions it says that they have."""
-    head = read_head(path, "none", name, 4 + 4 * 4)
+    with open(path, "rb") as file:
+        head = file.read(4 + 4 * 4)
     known = len(head) >= 4 and head[:2] == b"\0\0" and head[2] in _TYPES
     if not known or not 0 < head[3] <= (len(head) - 4) // 4:
         raise InputError(f"{name!r} is not an IDX file, or is damaged.")

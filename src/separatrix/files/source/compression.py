@@ -34,31 +34,15 @@ _DAMAGE = (EOFError, OSError, RuntimeError, ValueError, lzma.LZMAError, zipfile.
 
 def open_binary(path: str, compression: str, name: str) -> IO[bytes]:
     """Open a file for reading, decompressed; in a ZIP archive, its only file."""
+    inside = members(path, name) if compression == "zip" else []
+    if compression == "zip" and len(inside) != 1:
+        names = f": {shown([each.filename for each in inside])}" if inside else ""
+        raise InputError(f"{name!r} holds {len(inside)} files{names}. Unpack it and name one.")
     try:
-        stream: IO[bytes] = _decompressed(path, compression, name)
-        return stream
+        opened: IO[bytes] = _OPENERS[compression](path, *inside)
+        return opened
     except _DAMAGE as error:
-        if isinstance(error, InputError):
-            raise
         raise InputError(f"{name!r} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
-
-
-def _decompressed(path: str, compression: str, name: str) -> Any:
-    if compression == "none":
-        return open(path, "rb")
-    if compression == "gzip":
-        return gzip.open(path, "rb")
-    if compression in ("bz2", "xz"):
-        new = bz2.BZ2Decompressor if compression == "bz2" else lzma.LZMADecompressor
-        return io.BufferedReader(_Streams(open(path, "rb"), new), HEAD)
-    if compression == "zip":
-        found = members(path, name)
-        if len(found) != 1:
-            names = f": {shown([each.filename for each in found])}" if found else ""
-            raise InputError(f"{name!r} holds {len(found)} files{names}. Unpack it and name one.")
-        return zipfile.ZipFile(path).open(found[0])
-
-    return pa.CompressedInputStream(path, "zstd")
 
 
 class _Streams(io.RawIOBase):
@@ -95,11 +79,21 @@ class _Streams(io.RawIOBase):
         super().close()
 
 
-def read_head(path: str, compression: str, name: str, size: int = HEAD) -> bytes:
+_OPENERS: dict[str, Callable[..., Any]] = {
+    "": io.FileIO,
+    "gzip": gzip.open,
+    "bz2": lambda path: io.BufferedReader(_Streams(io.FileIO(path), bz2.BZ2Decompressor), HEAD),
+    "xz": lambda path: io.BufferedReader(_Streams(io.FileIO(path), lzma.LZMADecompressor), HEAD),
+    "zip": lambda path, only: zipfile.ZipFile(path).open(only),  # noqa: SIM115
+    "zstd": lambda path: pa.CompressedInputStream(path, "zstd"),
+}
+
+
+def read_head(path: str, compression: str, name: str) -> bytes:
     """Return the first bytes of a file, decompressed."""
     with open_binary(path, compression, name) as stream:
         parts, length, bounded = [], 0, Bounded(stream, None, name)
-        while length < size and (part := bounded.read(size - length)):
+        while length < HEAD and (part := bounded.read(HEAD - length)):
             parts.append(part)
             length += len(part)
         return b"".join(parts)

@@ -160,14 +160,13 @@ class _Seen:
     """What the first bytes of a file tell; UTF-8 text has no charset."""
 
     format: Format
-    compression: str = "none"
+    compression: str = ""
     charset: str | None = None
 
     @property
     def words(self) -> str:
         """The format, compression and charset in words."""
-        compression = None if self.compression == "none" else self.compression
-        return " in ".join(filter(None, (self.format.kind, compression, self.charset)))
+        return " in ".join(filter(None, (self.format.kind, self.compression, self.charset)))
 
 
 def find_source(
@@ -209,13 +208,13 @@ def find_source(
 
 def _readable(source: Source, seen: _Seen) -> Source:
     """Return the same source, or a copy that its reader can read: decompressed, and text in UTF-8."""
-    if seen.compression == "none" and seen.charset is None:
+    if not seen.compression and seen.charset is None:
         return source
     spool, copies = Spool(), []
     for path, name in zip(source.paths, source.names, strict=True):
         copies.append(spool.new())
         with open_binary(path, seen.compression, name) as stream, open(copies[-1], "wb") as out:
-            limited = Bounded(stream, os.path.getsize(path) if seen.compression != "none" else None, name)
+            limited = Bounded(stream, os.path.getsize(path) if seen.compression else None, name)
             if seen.charset is None:
                 shutil.copyfileobj(limited, out, 1 << 20)
             else:
@@ -240,14 +239,13 @@ class _Look:
             raise InputError(f"{name!r} cannot be read: {error.strerror or error}.") from error
         inside = [each.filename for each in members(path, name)] if raw.startswith(ARCHIVE) else []
         found = next((each for each in self.formats if each.members and each.members(inside)), None)
+        compression, head = "", raw
         if found is None:
-            compression = next((kind for magic, kind in MAGIC.items() if raw.startswith(magic)), "none")
-            head = raw if compression == "none" else read_head(path, compression, name)
-            if compression != "none" and head.startswith(ARCHIVE):
+            compression = next((kind for magic, kind in MAGIC.items() if raw.startswith(magic)), "")
+            head = read_head(path, compression, name) if compression else raw
+            if compression and head.startswith(ARCHIVE):
                 raise InputError(f"{name!r} is an archive that was compressed again. Decompress it first.")
             found = next((each for each in self.formats if each.marks(head)), None)
-        else:
-            compression, head = "none", raw
         if found is None:
             self._refuse_others(name, head)
             plain = self.text_encoding is None and head.isascii() and b"\0" not in head
