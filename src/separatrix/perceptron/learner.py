@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,9 @@ LOG_ROOM = 1 << 14  # mistakes that a loop logs before Python empties the log
 # 450 ms to load. With half of this number, 200 x 5 rows load them; with twice this number, fits wait twice as
 # long.
 LIGHT = 360
+# Numbers up to which rows are few in this sense. Larger ones take more than `LIGHT` mistakes, unless they are
+# easy, and NumPy would only delay each fit: 576 x 8 rows that overlap take 5 ms instead of 0.7.
+LIGHT_NUMBERS = 2500
 State = tuple[Floats, Ints, Floats | None]  # the weights, the counts, and the counts of mixed weights
 
 
@@ -158,10 +161,13 @@ class Bracket:
     learner : Learner
     known : tuple of int and float
         The mistakes made when the length of the weights was computed, and the length.
+    marks : list of tuple of float and ndarray
+        The sum of the multipliers, and the weights, at earlier times.
     """
 
     learner: Learner
     known: tuple[int, float] = (-1, 0.0)
+    marks: list[tuple[float, Floats]] = field(default_factory=list)
 
     def length(self) -> float:
         """Return the length of the weights, which is computed once for each state."""
@@ -184,22 +190,40 @@ class Bracket:
 
     def upper(self) -> float:
         """Return |sum of a_i z_i| / sum of a_i for a = multipliers * steps: no margin is larger."""
-        learner, two_classes = self.learner, self.learner.weights.ndim == 1
+        learner, mass = self.learner, self._mass()
+        if mass == 0.0:
+            return learner.rows.radius * (1.0 if learner.weights.ndim == 1 else math.sqrt(2.0))
+        if learner.renormalise:
+            total = np.zeros_like(learner.weights)
+            learner.rows.combine(learner.multipliers, learner.steps, total)
+            return norm(total) / mass
+        return (self.length() if learner.from_zero else norm(learner.weights - learner.start)) / mass
+
+    def mark(self) -> None:
+        """Keep the current state, so that `later_upper` considers the updates after it."""
+        self.marks.append((self._mass(), self.learner.weights.copy()))
+
+    def later_upper(self) -> float:
+        """Return the least of the bounds that the updates after each mark prove alone; infinite without marks.
+
+        The first updates add up to a long vector, and the later ones nearly cancel if classes overlap.
+        """
+        learner, mass = self.learner, self._mass()
+        if learner.renormalise:
+            return math.inf
+        later = [(norm(learner.weights - weights), mass - before) for before, weights in self.marks]
+        return min((length / mass for length, mass in later if mass > 0.0), default=math.inf)
+
+    def _mass(self) -> float:
+        """Return the sum of multipliers * steps."""
+        learner = self.learner
         if learner.steps.size == 1:
             updates = learner.mistakes if learner.mixed is None else float(learner.mixed.sum())
             mass = float(learner.steps[0]) * updates
         else:
             mass = float(learner.multipliers.sum(axis=1) @ learner.steps)
-        if mass == 0.0:
-            return learner.rows.radius * (1.0 if two_classes else math.sqrt(2.0))
-        if learner.renormalise:
-            total = np.zeros_like(learner.weights)
-            learner.rows.combine(learner.multipliers, learner.steps, total)
-            length = norm(total)
-        else:
-            length = self.length() if learner.from_zero else norm(learner.weights - learner.start)
         # With one weight vector per class, a correction changes two vectors by half a step each.
-        return length / (mass if two_classes else 0.5 * mass)
+        return mass if learner.weights.ndim == 1 else 0.5 * mass
 
 
 def steps_of(rows: Rows, eta0: float, row_weights: Floats | None) -> Floats:

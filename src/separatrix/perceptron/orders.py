@@ -9,7 +9,7 @@ from ..errors import InputError
 from ..progress import Progress
 from ..result import Floats, Ints, Result
 from ..rows.protocol import Rows
-from .learner import Learner, normalise, steps_of
+from .learner import LIGHT_NUMBERS, Learner, normalise, steps_of
 from .mixing import MIXINGS, solve_mixed
 from .run import Run
 from .working_set import ADDED, Part, interleaved, solve_working_set
@@ -82,7 +82,7 @@ def solve_perceptron(
         averaging=average == "averaged",
         logging=trace or average == "voted",
         # In cyclic order the bits are those of `partial_fit`, which may see many rows in small pieces.
-        few=order != "cyclic" and rows.local is not None and rows.local.few,
+        few=order != "cyclic" and rows.local is not None and rows.local.few and rows.numbers <= LIGHT_NUMBERS,
     )
     interrupted = False
     with Progress() as progress:

@@ -344,11 +344,7 @@ def lightly(rows: R) -> R:
     """Return the rows, with NumPy instead of compiled loops if they are in memory and few."""
     if not isinstance(rows, MemoryRows):
         return rows
-    # NumPy is as fast as compiled loops on a few wide rows, and needs no half second to load them.
-    wide = not rows.sparse and rows.n_rows <= 100 and rows.n_columns <= numpy_loops.FEW
-    if wide or rows.n_rows * rows.n_columns <= numpy_loops.FEW:
-        return replace(rows, few=True)
-    return rows
+    return replace(rows, few=True) if rows.n_rows * rows.n_columns <= numpy_loops.FEW else rows
 
 
 def lifted_by(rows: MemoryRows, constant: float) -> MemoryRows:
