@@ -97,7 +97,7 @@ def test_libsvm_finds_the_same_margin(seed, c):
 def test_scores_follow_from_the_support_alone():
     X, y = disc(0)
     model = sx.MaxMargin(kernel="rbf").fit(X, y)
-    scores = (model.dual_coef_ @ Gaussian(1.0)(X[model.support_], X))[0] + model.intercept_
+    scores = (model.dual_coef_ @ model.kernel_(X[model.support_], X))[0] + model.intercept_
     assert np.allclose(model.decision_function(X), scores)
     assert (np.where(y == 1, 1, -1) * scores).min() == pytest.approx(1.0, rel=1e-9)
     assert model.support_.size < len(X)

@@ -175,7 +175,8 @@ def test_coefficients_are_feasible_multipliers_and_prove_the_gap(seed, intercept
     assert (beta * signs >= 0.0).all()
     assert (np.abs(beta) <= C * weights).all()
     assert intercept is not True or abs(beta.sum()) <= 1e-9 * np.abs(beta).sum()
-    K = Gaussian(1.0)(problem.X) + (intercept == "lifted")
+    assert model.kernel_.c == pytest.approx(1.0 / (3 * problem.X.var()))  # as in SVC
+    K = model.kernel_(problem.X) + (intercept == "lifted")
     losses = np.maximum(0.0, 1.0 - signs * model.decision_function(problem.X))
     primal = 0.5 * beta @ K @ beta + C * weights @ losses
     dual = np.abs(beta).sum() - 0.5 * beta @ K @ beta

@@ -41,7 +41,8 @@ intercept: Use an intercept, or only hyperplanes through the origin.
 kernel NAME: Work in the feature space of a kernel: linear, poly, rbf, geometric or monomial.
 degree: The degree of the kernel poly, geometric or monomial.
 coef0: The constant of the kernel poly: (gamma <x, x'> + coef0)^degree.
-gamma NUMBER: The gamma of the rbf kernel exp(-gamma |x - x'|^2).
+gamma NUMBER: The gamma of the rbf kernel exp(-gamma |x - x'|^2). By default it is 1; the models max-margin
+    and soft-margin compute it from the data, as scikit-learn's SVC does.
 order ORDER: Perceptrons: the order of corrections: working_set, cyclic, shuffled, interleaved, worst
     or mixed.
 average averaged|voted: Perceptrons: predict with the mean of all weights, or by a vote of all weights.

@@ -13,7 +13,7 @@ from ..dual.kernel_margin import KernelOptimum
 from ..dual.kernel_rows import KernelRows, expansion
 from ..dual.kernel_soft import KernelSoftOptimum
 from ..errors import ConvergenceWarning, InputError, NotSeparable
-from ..kernels import Kernel, check_gram, is_precomputed, tuned
+from ..kernels import Gaussian, Kernel, check_gram, is_precomputed, tuned
 from ..margins.brackets import against_rivals
 from ..margins.pairs import signed_coefficients
 from ..proofs.verdict import Verdict, separability
@@ -91,6 +91,8 @@ def kernel_of(estimator: Any, rows: Rows) -> Kernel | None:
         return None
     rows = inputs.need_memory(estimator, rows)
     _ = rows.squared_norms  # every value is finite
+    if given["gamma"] is None and isinstance(estimator.kernel, str) and estimator.kernel in Gaussian.names:
+        given["gamma"] = "scale"
     counted = rows.matrix if rows.order.size == rows.n_rows else rows.matrix[rows.order]
     return tuned(estimator.kernel, counted, **given)
 

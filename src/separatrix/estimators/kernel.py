@@ -66,8 +66,9 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         f for a row must not depend on the other rows in the same call.
     gamma : float, "scale", "auto" or None, default=None
         A parameter of a kernel given by name, as in `sklearn.svm.SVC`: "rbf" is ``exp(-gamma |x - x'|^2)``,
-        "poly" is (gamma <x, x'> + coef0)^degree. None means 1. The default of `SVC` is "scale", which needs
-        all rows at once, so it cannot be used in ``partial_fit``.
+        "poly" is (gamma <x, x'> + coef0)^degree. None means 1, so that ``fit`` and ``partial_fit`` have the
+        same kernel. The default of `SVC` and of `SoftMargin` is "scale", which needs all rows at once, so it
+        cannot be used in ``partial_fit``.
     degree : int or None, default=None
         The degree of "poly", "geometric" and "monomial"; None means 3.
     coef0 : float or None, default=None

@@ -53,7 +53,9 @@ class MaxMargin(Hyperplane, ClassifierMixin, BaseEstimator):
         of two matrices. None means a hyperplane in the space of the rows.
     gamma : float, "scale", "auto" or None, default=None
         A parameter of a kernel given by name, as in `sklearn.svm.SVC`: "rbf" is ``exp(-gamma |x - x'|^2)``,
-        "poly" is (gamma <x, x'> + coef0)^degree. None means 1; the default of `SVC` is "scale".
+        "poly" is (gamma <x, x'> + coef0)^degree. "scale" means 1 / (number of columns * variance of all
+        values of X), and "auto" 1 / number of columns. None means "scale" for "rbf", as in `SVC`, and 1 for
+        "poly", where the kernel of integers is then an integer.
     degree : int or None, default=None
         The degree of "poly", "geometric" and "monomial"; None means 3.
     coef0 : float or None, default=None

@@ -204,15 +204,16 @@ class Bracket:
         self.marks.append((self._mass(), self.learner.weights.copy()))
 
     def later_upper(self) -> float:
-        """Return the least of the bounds that the updates after each mark prove alone; infinite without marks.
+        """Return the least bound that the updates after a mark prove alone; infinite without marks.
 
         The first updates add up to a long vector, and the later ones nearly cancel if classes overlap.
+        Weights that return to a mark are left to `CycleDetector`, which can prove more.
         """
         learner, mass = self.learner, self._mass()
         if learner.renormalise:
             return math.inf
         later = [(norm(learner.weights - weights), mass - before) for before, weights in self.marks]
-        return min((length / mass for length, mass in later if mass > 0.0), default=math.inf)
+        return min((length / mass for length, mass in later if length > 0.0), default=math.inf)
 
     def _mass(self) -> float:
         """Return the sum of multipliers * steps."""

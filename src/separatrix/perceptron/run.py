@@ -170,7 +170,7 @@ class Run:
 
         So a run on classes with a larger margin never ends early, if nothing is rounded.
         """
-        upper = min(self.bracket.later_upper(), *(record.margin_upper for record in self.history))
+        upper = min(self.history[-1].margin_upper, self.bracket.later_upper())
         return upper <= share * self.learner.rows.radius
 
     def _record(self, standing: Standing | None) -> None:
