@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests import fuzz_brackets, fuzz_certificates, fuzz_inputs, logical_tables
+from tests import fuzz_brackets, fuzz_certificates, fuzz_inputs, logical_tables, planar
 from tests.fuzz_files import check_arrays, check_idx, check_others, check_parquet
 from tests.fuzz_numbers import check_cells, check_numbers, check_readings
 from tests.fuzz_text import check_arff, check_csv, check_libsvm
@@ -45,6 +45,7 @@ TARGETS = {
     "kernel margins": (fuzz_brackets.check_kernels, 100, 500),
     "inputs": (fuzz_inputs.check_inputs, 1_000, 20_000),
     "certificates": (fuzz_certificates.check_certificates, 10_000, 100_000),
+    "two engines": (planar.check_engine, 250, 5_000),  # needs Node
     "two checkers": (fuzz_certificates.check_two, 20_000, 200_000),  # 10,000 of each kind
 }
 

@@ -228,33 +228,19 @@ def said(play: Served, question: str, text: str) -> tuple[int, str]:
     return status, json.loads(body)["code"] if status != 200 else ""
 
 
-def test_a_cell_beyond_the_longest_is_named_and_is_no_bug(play):
-    table = 'x,y\n1,2\n"' + "a" * 131_073 + '",3\n'
-    status, body = play.post("table", json.dumps({"text": table}).encode())
-    assert (status, json.loads(body)["code"]) == (422, "table")
-    assert "131,072 characters" in json.loads(body)["message"]
-
-
-def test_any_line_end_ends_a_line_of_a_pasted_table(play):
-    for end in ("\n", "\r\n", "\r"):
-        status, body = play.post("table", json.dumps({"text": end.join(["x,y", "1,2", "3,4", ""])}).encode())
-        assert (status, len(json.loads(body)["rows"])) == (200, 2)
-
-
 @pytest.mark.parametrize("half", ["\\ud800", "\\uDFFF", "\udc00"])
 def test_half_a_surrogate_pair_is_refused_wherever_it_stands(play, half):
     name = f'"a{half}"'
     points = json.dumps(POINTS)
     for question, text in (
-        ("table", f'{{"text": "x,y\\n1,{half}\\n2,3"}}'),
-        ("table", f'{{"text": {name}}}'),
-        ("table", f'{{"text": "a", {name}: 1}}'),
+        ("run", f'{{"data": {points}, "settings": {{}}, {name}: 1}}'),
         ("run", f'{{"data": {points.replace(chr(34) + "x" + chr(34), name)}, "settings": {{}}}}'),
         ("verify", f'{{"data": {points}, "certificate": {{{name}: {name}}}}}'),
     ):
         status, code = said(play, question, text)
         assert (status, code in ("not_text", "not_json")) == (422, True), (question, code)
-    assert said(play, "table", '{"text": "x,y\\n1,\\ud83d\\ude00\\n2,b"}')[0] == 200  # a whole one
+    whole = points.replace('"x"', '"\\ud83d\\ude00"')
+    assert said(play, "run", f'{{"data": {whole}, "settings": {{}}}}')[0] == 200
 
 
 NUMBERS = [
@@ -295,7 +281,7 @@ def test_no_number_is_a_bug(play, number):
     "text", ["", "[", "[]", "1", '""', "{}", "null", "[" * 100_000, '{"a":' * 100_000, "{}{}"]
 )
 def test_no_json_is_a_bug(play, text):
-    for question in ("run", "verdict", "verify", "table", "film", "lift"):
+    for question in ("run", "verdict", "verify", "film"):
         assert said(play, question, text)[0] == 422
 
 

@@ -22,7 +22,7 @@ from separatrix.playground.api import requests
 from separatrix.playground.api.answers import write
 from separatrix.playground.api.limits import LIMITS
 from separatrix.playground.api.requests import RequestError, read
-from separatrix.playground.compute import engine, films, methods, pasted, verdicts
+from separatrix.playground.compute import engine, films, methods, verdicts
 from separatrix.playground.compute.kernel_blocks import kernel_of, need_range, source_of
 from separatrix.playground.content import presets
 from separatrix.playground.content.lessons import LESSONS
@@ -258,17 +258,6 @@ def test_a_verdict_has_its_witness_its_common_point_and_a_certificate_that_verif
     assert refused.reason
 
 
-def test_the_lift_separates_rings():
-    data, _ = made("rings")
-    found = verdicts.lift(requests.LiftRequest(data))
-    json.loads(write(found))
-    assert found.status == "separable"
-    X, y = engine.arrays(data)
-    scores = np.column_stack([np.asarray(found.rows), np.ones(len(X))]) @ found.plane
-    assert np.all((scores > 0) == (y == 1))
-    assert np.allclose(np.asarray(found.rows)[:, 2], (X**2).sum(axis=1))
-
-
 def test_a_film_is_a_gif():
     data, settings = made("smallest")
     assert films.film(requests.FilmRequest(data, settings, frames=3)).startswith(b"GIF89a")
@@ -299,30 +288,6 @@ def test_a_method_without_steps_has_no_film_and_the_reason_is_said(method):
     with pytest.raises(RequestError, match="no steps") as refused:
         films.film(requests.FilmRequest(data, settings))
     assert refused.value.code == "no_steps"
-
-
-def test_tables_are_read_with_their_names_and_target():
-    text = "a;b;kind\n1;2;yes\n3;4;no\n5;;no\n"
-    found = pasted.read_table(requests.TableRequest(text))
-    assert found.columns == ("a", "b", "kind")
-    assert found.numeric == (True, True, False)
-    assert found.rows == [[1.0, 2.0, "yes"], [3.0, 4.0, "no"]]
-    assert (found.target, found.skipped) == (2, 1)
-    assert found.scaled == [[-1.0, 1.0], [-1.0, 1.0], []]
-    with pytest.raises(RequestError):
-        pasted.read_table(requests.TableRequest("only one line"))
-
-
-@given(st.lists(st.floats(-1e9, 1e9), min_size=2, max_size=20))
-def test_scaled_columns_have_mean_0_and_deviation_1_in_64ths(column):
-    text = "a,kind\n" + "".join(f"{value!r},{'yes' if at else 'no'}\n" for at, value in enumerate(column))
-    found = np.array(pasted.read_table(requests.TableRequest(text)).scaled[0])
-    assert np.array_equal(found * 64, np.round(found * 64))
-    assert abs(found.mean()) <= 1 / 64
-    if np.ptp(column) > 1e-6 * max(map(abs, column)):
-        assert abs(found.std() - 1) <= 1 / 64
-    if not np.ptp(column):
-        assert not found.any()
 
 
 def test_more_than_two_columns_are_seen_along_and_across_w():
@@ -379,17 +344,17 @@ def test_the_kernel_that_is_computed_is_the_kernel_that_the_code_writes(value):
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        (b"{}", "missing required field `text`"),
+        (b"{}", "missing required field `left`"),
         (b"[]", "Expected `object`, got `array`"),
-        (b'{"text": ""}', "length >= 1"),
-        (b'{"text": "x", "more": 1}', "unknown field `more`"),
-        (b'{"text": null}', "got `null` - at `$.text`"),
+        (b'{"left": 1e300}', "<= 1000000000.0"),
+        (b'{"left": 1, "right": 2, "bottom": 3, "top": 4, "more": 1}', "unknown field `more`"),
+        (b'{"left": null}', "got `null` - at `$.left`"),
         (b'{"%s": 1}' % (b"x" * 100_000), "unknown field"),
     ],
 )
 def test_a_body_that_is_no_request_is_refused_with_the_reason_and_the_place(body, said):
     with pytest.raises(RequestError) as refused:
-        read(requests.TableRequest, body)
+        read(requests.Rectangle, body)
     assert refused.value.code == "invalid"
     assert said in refused.value.message
     assert len(refused.value.message) <= 300

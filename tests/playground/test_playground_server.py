@@ -265,7 +265,7 @@ def _malformed(port, chance):
         if kind > 4:
             for _ in range(chance.randrange(1, 6)):
                 cut[chance.randrange(len(cut))] = chance.randrange(256)
-        question = chance.choice(["run", "verdict", "verify", "table", "lift"])
+        question = chance.choice(["run", "verdict", "verify"])
         head = (
             f"POST /api/{question} HTTP/1.1", "Host: 127.0.0.1", "Content-Type: application/json",
             "Connection: close", f"Content-Length: {len(cut)}", "", "",

@@ -143,30 +143,6 @@ class VerifyAnswer:
 
 
 @dataclass(frozen=True)
-class LiftAnswer:
-    """The points on the paraboloid, and the plane of the largest margin there."""
-
-    rows: Floats  # x, y and x^2 + y^2 of each point
-    low: Floats  # their smallest and largest coordinates
-    high: Floats
-    status: str
-    margin: float | None
-    plane: Floats | None  # a, b, c, d of a x + b y + c z + d = 0; None if no plane separates two classes
-
-
-@dataclass(frozen=True)
-class TableAnswer:
-    """A pasted table."""
-
-    columns: tuple[str, ...]
-    numeric: tuple[bool, ...]
-    rows: list[list[float | str | None]]
-    scaled: list[list[float]]  # each column with mean 0 and deviation 1, in multiples of 1/64; empty for text
-    target: int
-    skipped: int  # incomplete rows
-
-
-@dataclass(frozen=True)
 class PresetAnswer:
     """Points and settings that belong together."""
 

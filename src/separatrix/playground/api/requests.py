@@ -35,11 +35,11 @@ def read(kind: type[T], body: bytes) -> T:
 
     Examples
     --------
-    >>> read(TableRequest, b'{"text": "x,y"}')
-    TableRequest(text='x,y')
-    >>> read(TableRequest, b'{"text": 3}')
+    >>> read(GaussianBlock, b'{"kind": "gaussian", "c": 2}')
+    GaussianBlock(c=2.0)
+    >>> read(GaussianBlock, b'{"kind": "gaussian", "c": "2"}')
     Traceback (most recent call last):
-    separatrix.playground.api.requests.RequestError: Expected `str`, got `int` - at `$.text`
+    separatrix.playground.api.requests.RequestError: Expected `float`, got `str` - at `$.c`
     """
     try:
         return msgspec.json.decode(body, type=kind)
@@ -203,12 +203,6 @@ class VerifyRequest(Strict, frozen=True):
     certificate: dict[str, Any]
 
 
-class LiftRequest(Strict, frozen=True):
-    """Lift the points to a paraboloid, and ask whether a plane separates them there."""
-
-    data: PointData
-
-
 class FilmRequest(Strict, frozen=True):
     """Draw the run as an animated GIF."""
 
@@ -219,17 +213,9 @@ class FilmRequest(Strict, frozen=True):
     fps: Annotated[float, Meta(ge=0.2, le=30.0)] = 4.0
 
 
-class TableRequest(Strict, frozen=True):
-    """Read a pasted table: its columns, and what they contain."""
-
-    text: Annotated[str, Meta(min_length=1, max_length=3_000_000)]
-
-
 REQUESTS: dict[str, type] = {
     "run": RunRequest,
     "verdict": VerdictRequest,
     "verify": VerifyRequest,
     "film": FilmRequest,
-    "lift": LiftRequest,
-    "table": TableRequest,
 }

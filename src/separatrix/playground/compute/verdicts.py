@@ -1,4 +1,4 @@
-"""Whether a hyperplane separates the points, also after the radial lift, with the proof and its check."""
+"""Whether a hyperplane separates the points, with the proof and its check."""
 
 from __future__ import annotations
 
@@ -8,15 +8,13 @@ import numpy as np
 
 from ...certificates.check import verify
 from ...errors import CertificateError, SeparatrixError
-from ...estimators.margin import MaxMargin
-from ...features import RadialLift
 from ...geometry.convex import common_point
 from ...proofs.verdict import Verdict, separability
 from ...result import Floats, Ints
 from ...views.model import hull_rows
-from ..api.answers import LiftAnswer, VerdictAnswer, VerifyAnswer, WitnessAnswer
+from ..api.answers import VerdictAnswer, VerifyAnswer, WitnessAnswer
 from ..api.limits import LIMITS
-from ..api.requests import LiftRequest, RequestError, VerdictRequest, VerifyRequest
+from ..api.requests import PointData, VerdictRequest, VerifyRequest
 from .engine import arrays
 from .kernel_blocks import kernel_of, need_range
 
@@ -28,8 +26,9 @@ def ask(request: VerdictRequest) -> VerdictAnswer:
     kernel = kernel_of(settings.kernel) if settings.method == "kernel" else None
     if kernel is not None:
         need_range(kernel, X)
+    labels = _named(request.data, y)
     verdict = separability(
-        X, y, kernel=kernel, fit_intercept=settings.lift, time_limit=LIMITS.verdict_seconds
+        X, labels, kernel=kernel, fit_intercept=settings.lift, time_limit=LIMITS.verdict_seconds
     )
     common = _common(verdict, X, y) if kernel is None and settings.lift else ()
     sides = [np.flatnonzero(y == label) for label in np.unique(y)]
@@ -37,7 +36,7 @@ def ask(request: VerdictRequest) -> VerdictAnswer:
     return VerdictAnswer(
         status=verdict.status,
         margin=verdict.margin,
-        witness=_witness(verdict),
+        witness=_witness(verdict, np.searchsorted(np.unique(y), y[np.unique(labels, return_index=True)[1]])),
         common=tuple(str(each) for each in common),
         common_at=tuple(float(each) for each in common),
         hulls=[each[hull_rows(X[each])].tolist() for each in sides if X.shape[1] == 2],
@@ -50,33 +49,28 @@ def check(request: VerifyRequest) -> VerifyAnswer:
     """Check a certificate against the points, with code that is independent of the solver."""
     X, y = arrays(request.data)
     try:
-        found = verify(request.certificate, X, y)
+        found = verify(request.certificate, X, _named(request.data, y))
     except CertificateError as problem:
         return VerifyAnswer(False, str(problem))
     return VerifyAnswer(bool(found.holds), found.reason)
 
 
-def lift(request: LiftRequest) -> LiftAnswer:
-    """Lift points of two columns to a paraboloid, and ask the exact question there."""
-    X, y = arrays(request.data)
-    if X.shape[1] != 2:
-        raise RequestError("not_flat", "The lift is drawn for points with two columns.")
-    lifted = np.asarray(RadialLift().fit_transform(X))
-    verdict = separability(lifted, y, time_limit=LIMITS.verdict_seconds)
-    margin = plane = None
-    if verdict.separable:
-        best = MaxMargin().fit(lifted, y)
-        margin = best.margin_lower_
-        if best.coef_.shape[0] == 1:
-            plane = np.append(best.coef_[0], best.intercept_[0])
-    return LiftAnswer(lifted, lifted.min(axis=0), lifted.max(axis=0), verdict.status, margin, plane)
+def _named(data: PointData, y: Ints) -> Any:
+    """Return the labels that a reader of the page's CSV finds, so that file and certificate fit."""
+    names = [data.classes[label].strip() for label in np.unique(y)]
+    try:
+        read = np.array([int(name) for name in names])
+    except ValueError:
+        read = np.array(names)
+    usable = all(names) and np.unique(read).size == len(names)
+    return read[np.searchsorted(np.unique(y), y)] if usable else y
 
 
-def _witness(verdict: Verdict) -> tuple[WitnessAnswer, ...]:
+def _witness(verdict: Verdict, codes: Ints) -> tuple[WitnessAnswer, ...]:
     return tuple(
         WitnessAnswer(
             row=key if isinstance(key, int) else key[0],
-            rival=None if isinstance(key, int) else key[1],
+            rival=None if isinstance(key, int) else int(codes[key[1]]),
             weight=str(weight),
         )
         for key, weight in verdict.witness_rows.items()

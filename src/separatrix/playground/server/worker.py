@@ -41,15 +41,13 @@ def answer(question: str, body: bytes) -> tuple[int, bytes]:
 
 
 def _ask(question: str, body: bytes) -> Any:
-    from ..compute import engine, films, pasted, verdicts
+    from ..compute import engine, films, verdicts
 
     handlers: dict[str, Any] = {
         "run": engine.run,
         "verdict": verdicts.ask,
         "verify": verdicts.check,
-        "table": pasted.read_table,
         "film": films.film,
-        "lift": verdicts.lift,
     }
     return handlers[question](read(REQUESTS[question], body))
 

@@ -1,16 +1,16 @@
 // Rosenblatt's perceptron: add every misclassified row to the weights until no row is misclassified.
 
 import { Generator } from "./random.js";
-import { correction, dot, norm, rivalOf, scoreOf } from "./scores.js";
+import { correction, dot, norm, rivalOf, signedScore } from "./scores.js";
 
 export const MOST_LOOKS = 50_000; // visits to rows that an answer lists one by one
 const CLOSING = 10; // passes at the end of a run on a working set that found no separator
 const ENOUGH = 1000; // updates on a working set between two scans of all rows
 
 class Learner {
-  constructor(rows, codes, classes, settings, chance) {
+  constructor(rows, codes, classes, settings, chance, listing) {
     const outputs = classes === 2 ? 1 : classes;
-    Object.assign(this, { rows, codes, outputs, settings });
+    Object.assign(this, { rows, codes, outputs, settings, listing });
     this.start = Array.from({ length: outputs }, () => rows[0].map(() => (settings.start === "random" ? chance.normal() : 0)));
     this.weights = this.start.map((vector) => [...vector]);
     this.sums = this.weights.map((vector) => vector.map(() => 0)); // of updates times their visits, for the average
@@ -33,17 +33,13 @@ class Learner {
     return this.history + early >= this.settings.passes || this.full || this.cycle;
   }
 
-  outputsOf(row) {
-    return this.weights.map((vector) => dot(vector, this.rows[row]));
-  }
-
   score(row) {
-    return scoreOf(this.outputsOf(row), this.codes[row]);
+    return signedScore(this.weights, this.rows[row], this.codes[row]);
   }
 
   correct(row, visit) {
     const x = this.rows[row];
-    const rival = rivalOf(this.outputsOf(row), this.codes[row]);
+    const rival = rivalOf(this.weights.map((vector) => dot(vector, x)), this.codes[row]);
     correction(this.outputs, this.codes[row], rival, this.settings.rate).forEach((step, code) => {
       if (!step) return;
       for (let at = 0; at < x.length; at += 1) {
@@ -67,7 +63,7 @@ class Learner {
         if (this.full) break;
         this.correct(row, this.visits + seen);
       }
-      if (this.looks.length <= MOST_LOOKS) this.looks.push({ row, score });
+      if (this.listing && this.looks.length <= MOST_LOOKS) this.looks.push({ row, score });
       seen += 1;
     }
     this.visits += seen;
@@ -169,10 +165,10 @@ function runWorst(learner) {
   }
 }
 
-// Learn from rows, lifted or not, with codes 0, 1, ... of their classes.
-export function solvePerceptron(rows, codes, classes, settings) {
+// Learn from rows, lifted or not, with codes 0, 1, ... of their classes; if asked, list every look at a row.
+export function solvePerceptron(rows, codes, classes, settings, listing) {
   const chance = new Generator(settings.seed);
-  const learner = new Learner(rows, codes, classes, settings, chance);
+  const learner = new Learner(rows, codes, classes, settings, chance, listing);
   const inTurn = settings.average !== "last" || settings.renormalise;
   const order = settings.order === "working_set" && inTurn ? "shuffled" : settings.order;
   if (order === "working_set") runWorkingSet(learner);

@@ -1,55 +1,137 @@
 // A run with every step, as the page draws it.
 
-import { largestMargin } from "./nearest.js";
+import { fieldOf } from "./field.js";
+import { kernelMargin } from "./kernel_margin.js";
+import { solveKernelPerceptron } from "./kernel_perceptron.js";
+import { kernelOf, needRange } from "./kernels.js";
+import { largestMargin, widestRoad } from "./nearest.js";
 import { MOST_LOOKS, solvePerceptron } from "./perceptron.js";
 import { script } from "./python.js";
 import { Refusal } from "./refusal.js";
 import { lifted, readPoints } from "./requests.js";
-import { correction, dot, norm, scoreOf, sum, winner } from "./scores.js";
+import { correction, dot, norm, scoreOf, signedScore, sum, winner } from "./scores.js";
+import { statusOf } from "./separability.js";
+import { averagedCoefficients, voteOf } from "./votes.js";
+
+const SAFE = 1 + 1e-12; // covers the rounding of a few operations
+const MOST_STATES = 1 << 22; // coefficients of a kernel, over all steps, up to which every step is computed
+const MOST_KERNEL_ROWS = 400; // the largest margin of more rows in feature space takes long
+
+const CLOSE = 1e-7; // how far apart the bounds of the margin may be
+const NARROW = 1e-12; // below this share of the coordinates, a margin may be a rounding error
 
 const finite = (value) => (Number.isFinite(value) ? value : null);
-const SAFE = 1 + 1e-12; // covers the rounding of a few operations
 
-export function runPerceptron({ data, settings, live }) {
-  if (settings.average !== "last" && settings.order === "worst") throw new Refusal("library", "Averaging needs an order that visits every row: 'cyclic' or 'shuffled'. Got 'worst' instead.");
-  if (settings.average !== "last" && settings.renormalise) throw new Refusal("library", "renormalise=True and average cannot be combined: the mean is kept as a sum of updates, which renormalising rescales. Choose one of the two.");
-  const points = readPoints(data);
-  const rows = lifted(points.rows, settings.lift);
-  const classes = points.present.length;
-  const run = solvePerceptron(rows, points.codes, classes, settings);
-  const model = run.average ?? run.weights;
-  const predicted = rows.map((row) => winner(model.map((vector) => dot(vector, row))));
-  const updates = replay(run, rows, points.codes, settings);
-  const proof = live ? null : lengthBounds(run, rows, points.codes, classes, settings);
-  if (proof?.unit && !settings.renormalise) updates.progress = updates.states.map((state) => dot(state.flat(), proof.unit));
-  const counts = rows.map(() => 0);
-  for (const { row } of run.updates) counts[row] += 1;
-  const wide = (vector) => (settings.lift ? vector : [...vector, 0]);
-  const planes = (vectors) => (classes === 2 ? [[0, 0, 0], wide(vectors[0])] : vectors.map(wide));
+// What every answer has; the rest differs by method.
+function answerOf({ data, settings, live }, points, run, rest) {
   return {
     status: run.status,
     converged: run.status === "separated",
-    mistakes: run.mistakes,
-    errors: run.errors,
+    mistakes: run.mistakes ?? run.updates.length,
+    errors: run.errors ?? null,
     classes: points.present,
     lifted: settings.lift,
     view: { labels: data.columns, places: points.rows, flat: true, exact: true },
-    model: {
-      planes: planes(model),
-      weights: planes(model),
-      margin: marginOf(run, rows, classes, settings),
-      objective: [null, null],
-      predicted,
-      lowest: Math.min(...rows.map((row, at) => scoreOf(model.map((vector) => dot(vector, row)), points.codes[at]))),
-      margin_planes: false,
+    updates: null,
+    visits: null,
+    proof: null,
+    field: null,
+    code: live ? "" : script(data, settings),
+    ...rest,
+  };
+}
+
+function modelOf(points, scores, { weights = null, margin = [null, null], road = false }) {
+  const outputs = points.rows.map(scores);
+  return {
+    planes: weights,
+    weights,
+    margin: margin.map(finite),
+    objective: [null, null],
+    predicted: outputs.map(winner),
+    lowest: weights && Math.min(...outputs.map((each, at) => scoreOf(each, points.codes[at]))),
+    margin_planes: road,
+  };
+}
+
+function countsOf(points, updates) {
+  const counts = points.rows.map(() => 0);
+  for (const { row } of updates) counts[row] += 1;
+  return counts;
+}
+
+function needAverage({ average, order, renormalise }) {
+  if (average !== "last" && order === "worst") throw new Refusal("library", "Averaging needs an order that visits every row: 'cyclic' or 'shuffled'. Got 'worst' instead.");
+  if (average !== "last" && renormalise) throw new Refusal("library", "renormalise=True and average cannot be combined: the mean is kept as a sum of updates, which renormalising rescales. Choose one of the two.");
+}
+
+export function runPerceptron(request) {
+  const { data, settings, box, live } = request;
+  needAverage(settings);
+  const points = readPoints(data);
+  const { codes } = points;
+  const rows = lifted(points.rows, settings.lift);
+  const classes = points.present.length;
+  const run = solvePerceptron(rows, codes, classes, settings, !live);
+  const steps = replay(run, rows, codes, settings);
+  const proof = live ? null : lengthBounds(run, rows, codes, classes, settings);
+  const last = run.average ?? run.weights;
+  const row = (place) => (settings.lift ? [...place, 1] : place);
+  const linear = (place) => last.map((vector) => dot(vector, row(place)));
+  const votes = settings.average === "voted";
+  const vote = voteOf(run, codes, settings.rate);
+  const voted = (place) => {
+    const x = row(place);
+    return vote(rows.map((other) => dot(other, x)), run.start.map((vector) => dot(vector, x)));
+  };
+  const wide = (vector) => (settings.lift ? vector : [...vector, 0]);
+  const planes = (vectors) => (classes === 2 ? [[0, 0, 0], wide(vectors[0])] : vectors.map(wide));
+  return answerOf(request, points, run, {
+    model: modelOf(points, votes ? voted : linear, { weights: votes ? null : planes(last), margin: marginOf(run, rows, classes, settings) }),
+    updates: {
+      ...told(run, steps),
+      weights: steps.states.map((state) => (state.length === 1 ? state[0] : state)),
+      planes: steps.states.map(planes),
+      progress: proof?.unit ? steps.states.map((state) => dot(state.flat(), proof.unit)) : null,
     },
-    updates: told(updates, planes),
     visits: live ? null : looksOf(run),
     proof: proof && proof.told,
-    field: null,
-    counts,
-    code: live ? "" : script(data, settings),
+    field: votes && box ? fieldOf(box, voted, null) : null,
+    counts: countsOf(points, run.updates),
+  });
+}
+
+export function runKernel(request) {
+  const { data, settings, box, live } = request;
+  if (["worst", "working_set"].includes(settings.order)) throw new Refusal("kernel_order", "The kernel perceptron visits rows in turn or shuffled.");
+  const points = readPoints(data);
+  const { codes, rows } = points;
+  const classes = points.present.length;
+  const kernel = kernelOf(settings.kernel);
+  needRange(kernel, rows);
+  if (box) needRange(kernel, [box.left, box.right].flatMap((x) => [box.bottom, box.top].map((y) => [x, y])));
+  const one = settings.lift ? 1 : 0;
+  const values = rows.map((x) => rows.map((y) => kernel.at(x, y) + one));
+  const run = solveKernelPerceptron(values, codes, classes, settings);
+  run.errors = run.status === "separated" ? 0 : null;
+  const steps = kernelSteps(run, values, codes, classes, live);
+  const proof = live ? null : kernelBounds(run, values, kernel, points, settings, steps.large);
+  const coefficients = settings.average === "averaged" ? averagedCoefficients(run, codes) : run.coefficients;
+  const outputs = (near) => coefficients[run.support[0]].map((_, code) => run.support.reduce((total, row) => total + coefficients[row][code] * near[row], 0));
+  const vote = voteOf(run, codes, 1);
+  const scores = (place) => {
+    const near = [];
+    for (const row of run.support) near[row] = kernel.at(rows[row], place) + one;
+    return settings.average === "voted" ? vote(near, classes === 2 ? [0] : points.present.map(() => 0)) : outputs(near);
   };
+  return answerOf(request, points, run, {
+    model: modelOf(points, scores, { margin: run.margin }),
+    updates: { ...told(run, steps), weights: null, planes: null, progress: proof?.progress ?? null },
+    visits: steps.states ? looksOf(run) : null,
+    proof: proof && proof.told,
+    field: box ? fieldOf(box, scores, steps.states && { ...steps, kernel: (row, place) => kernel.at(rows[row], place) + one }) : null,
+    counts: countsOf(points, run.updates),
+  });
 }
 
 // Repeat the updates, and record what the weights after each of them prove.
@@ -62,28 +144,73 @@ function replay(run, rows, codes, settings) {
     correction(weights.length, codes[row], rival, settings.rate).forEach((step, code) => {
       if (step) for (let at = 0; at < rows[row].length; at += 1) weights[code][at] += step * rows[row][at];
     });
-    if (settings.renormalise) {
-      const length = norm(weights);
-      if (length > 0) weights.forEach((vector, code) => { weights[code] = vector.map((value) => value / length); });
-    }
-    states.push(weights);
+    const length = settings.renormalise ? norm(weights) : 0;
+    states.push(length > 0 ? weights.map((vector) => vector.map((value) => value / length)) : weights);
   }
-  const signed = states.map((weights) => rows.map((row, at) => scoreOf(weights.map((vector) => dot(vector, row)), codes[at])));
+  const lowest = [], errors = [];
+  for (const weights of states) {
+    let least = Infinity, wrong = 0;
+    for (let at = 0; at < rows.length; at += 1) {
+      const score = signedScore(weights, rows[at], codes[at]);
+      least = Math.min(least, score);
+      if (!(score > 0)) wrong += 1;
+    }
+    lowest.push(least);
+    errors.push(wrong);
+  }
   return {
-    run,
     states,
     scores,
     squares: states.map((weights) => sum(weights.map((vector) => dot(vector, vector)))),
-    lowest: signed.map((each) => Math.min(...each)),
-    errors: signed.map((each) => each.filter((score) => !(score > 0)).length),
+    lowest,
+    errors,
     step: settings.rate / (states[0].length === 1 ? 1 : 2),
     whole: !settings.renormalise && states[0].flat().every((value) => value === 0),
-    progress: null,
   };
 }
 
+// The same for a kernel: the states are the coefficients of the support, in the order of the rows, in one list.
+function kernelSteps(run, values, codes, classes, live) {
+  const columns = classes === 2 ? 1 : classes;
+  const many = columns > 1 ? 2 : 1; // with several classes, an update adds half of the row to two of them
+  const support = [...run.support].sort((a, b) => a - b);
+  const length = support.length * columns;
+  const large = (run.updates.length + 1) * support.length * classes > MOST_STATES;
+  const states = live || large ? null : new Float32Array((run.updates.length + 1) * length);
+  const outputs = codes.map(() => new Array(columns).fill(0));
+  const scores = [], squares = [0], lowest = [0], errors = [codes.length];
+  run.updates.forEach(({ row, rival }, made) => {
+    const score = scoreOf(outputs[row], codes[row]);
+    scores.push(score);
+    const parts = correction(columns, codes[row], rival, 1);
+    squares.push(Math.max(0, squares.at(-1) + (2 * score + values[row][row]) / many));
+    let least = Infinity, wrong = 0;
+    for (let other = 0; other < codes.length; other += 1) {
+      for (let code = 0; code < columns; code += 1) outputs[other][code] += parts[code] * values[row][other];
+      const signed = scoreOf(outputs[other], codes[other]);
+      least = Math.min(least, signed);
+      if (!(signed > 0)) wrong += 1;
+    }
+    lowest.push(least);
+    errors.push(wrong);
+    if (states) {
+      states.copyWithin((made + 1) * length, made * length, (made + 1) * length);
+      const place = (made + 1) * length + support.indexOf(row) * columns;
+      for (let code = 0; code < columns; code += 1) states[place + code] += parts[code];
+    }
+  });
+  const unknown = squares.map(() => null);
+  if (large) return { scores, squares: unknown, lowest: unknown, errors: null, states, support, large, whole: false, step: 1 };
+  return { scores, squares, lowest, errors, states, support, large, whole: true, step: 1 / many };
+}
+
+function told(run, steps) {
+  const { scores, squares, lowest, errors } = steps;
+  return { rows: run.updates.map(({ row }) => row), rivals: run.updates.map(({ rival }) => rival), scores, squares, lowest, ...bracket(steps), errors };
+}
+
 // The bracket of the best margin as known after each update: the weights prove its lower end, their number the upper.
-export function bracket({ squares, lowest, step, whole }) {
+function bracket({ squares, lowest, step, whole }) {
   const lower = [], upper = [];
   squares.forEach((square, at) => {
     const low = square > 0 ? lowest[at] / Math.sqrt(square) : -Infinity;
@@ -94,23 +221,7 @@ export function bracket({ squares, lowest, step, whole }) {
   return { lower: lower.map(finite), upper: upper.map(finite) };
 }
 
-function told(updates, planes) {
-  const { run, states, scores, squares, lowest, errors, progress } = updates;
-  return {
-    rows: run.updates.map(({ row }) => row),
-    rivals: run.updates.map(({ rival }) => rival),
-    scores,
-    weights: states.map((state) => (state.length === 1 ? state[0] : state)),
-    planes: states.map(planes),
-    squares,
-    progress,
-    lowest,
-    ...bracket(updates),
-    errors,
-  };
-}
-
-export function looksOf({ order, looks, updates }) {
+function looksOf({ order, looks, updates }) {
   if (!["cyclic", "shuffled"].includes(order) || looks.length > MOST_LOOKS) return null;
   let made = 0;
   const before = looks.map((_, at) => {
@@ -120,23 +231,20 @@ export function looksOf({ order, looks, updates }) {
   return { rows: looks.map(({ row }) => row), scores: looks.map(({ score }) => score), updates: before };
 }
 
+// The bracket of the best margin that the last weights and the counts prove.
 function marginOf(run, rows, classes, settings) {
   const length = norm(run.weights);
   const lower = length > 0 ? run.lowest / length : 0;
   const mass = settings.rate * run.updates.length;
   const radius = Math.sqrt(Math.max(...rows.map((row) => dot(row, row))));
   if (mass === 0) return [lower, radius * (classes === 2 ? 1 : Math.SQRT2)];
-  const moved = run.weights.map((vector, code) => vector.map((value, at) => value - run.start[code][at]));
-  const total = settings.renormalise ? totalOf(run, rows, classes, settings) : moved;
-  return [lower, norm(total) / (classes === 2 ? mass : mass / 2)];
-}
-
-function totalOf(run, rows, classes, settings) {
-  const total = run.weights.map((vector) => vector.map(() => 0));
-  for (const { row, rival } of run.updates) {
-    correction(total.length, run.codes[row], rival, settings.rate).forEach((step, code) => rows[row].forEach((value, at) => { total[code][at] += step * value; }));
+  const total = run.weights.map((vector, code) => vector.map((value, at) => (settings.renormalise ? 0 : value - run.start[code][at])));
+  if (settings.renormalise) {
+    for (const { row, rival } of run.updates) {
+      correction(total.length, run.codes[row], rival, settings.rate).forEach((step, code) => rows[row].forEach((value, at) => { total[code][at] += step * value; }));
+    }
   }
-  return total;
+  return [lower, norm(total) / (classes === 2 ? mass : mass / 2)];
 }
 
 // The theorems' bound on the mistakes, at the largest margin; `unit` is the best separator of length one.
@@ -145,23 +253,78 @@ function lengthBounds(run, rows, codes, classes, settings) {
   const radius = Math.sqrt(Math.max(...rows.map((row) => dot(row, row))));
   const { lower: margin, unit } = largestMargin(rows, codes, classes);
   const start = norm(run.start);
-  const separable = margin > 1e-12 * radius;
-  const proof = { bound: null, name: "", start, radius: settings.rate * radius / (many ? Math.SQRT2 : 1), margin: null };
-  if (!separable) return { told: proof };
-  const reach = (many ? Math.SQRT2 / 2 : 1) * settings.rate * radius; // of an update
+  const reach = (many ? Math.SQRT1_2 : 1) * settings.rate * radius; // of an update
   const gain = (many ? 0.5 : 1) * settings.rate * margin;
+  const proof = { bound: null, name: "", start, radius: settings.renormalise ? null : reach, margin: null };
+  if (!(margin > 1e-12 * radius)) return { told: proof };
   if (settings.renormalise) {
     const more = (1 + gain) / Math.sqrt(1 + reach ** 2) - 1;
-    if (more > 0 && start === 0) Object.assign(proof, { bound: SAFE * (1 + (1 - gain / reach) / more), name: "renormalised" });
-    return { told: { ...proof, radius: null } };
+    const known = more > 0 && start === 0;
+    return { told: known ? { ...proof, bound: SAFE * (1 + (1 - gain / reach) / more), name: "renormalised" } : proof };
   }
-  proof.margin = gain;
-  if (start === 0) Object.assign(proof, { bound: SAFE * (reach / gain) ** 2, name: "Novikoff" });
-  else {
-    const along = dot(run.start.flat(), unit);
-    const middle = reach ** 2 - 2 * along * gain;
-    const root = Math.sqrt(middle ** 2 + 4 * gain ** 2 * Math.max(0, start ** 2 - along ** 2));
-    Object.assign(proof, { bound: SAFE * Math.max(0, (middle + root) / (2 * gain ** 2)), name: "any start" });
+  if (start === 0) return { told: { ...proof, bound: SAFE * (reach / gain) ** 2, name: "Novikoff", margin: gain }, unit };
+  const along = dot(run.start.flat(), unit);
+  const middle = reach ** 2 - 2 * along * gain;
+  const root = Math.sqrt(middle ** 2 + 4 * gain ** 2 * Math.max(0, start ** 2 - along ** 2));
+  return { told: { ...proof, bound: SAFE * Math.max(0, (middle + root) / (2 * gain ** 2)), name: "any start", margin: gain }, unit };
+}
+
+// Novikoff's bound in feature space, if the run separated the rows, and the progress of its weights toward the best separator.
+function kernelBounds(run, values, kernel, points, settings, large) {
+  const { present, codes, rows } = points;
+  const many = present.length > 2 ? 2 : 1;
+  const radius = Math.sqrt(Math.max(...values.map((row, at) => row[at])));
+  const proof = { bound: null, name: "", start: 0, radius: radius / Math.sqrt(many), margin: null };
+  if (run.status !== "separated" || rows.length > MOST_KERNEL_ROWS) return { told: proof };
+  const { lower, upper, shares, signed } = kernelMargin(kernel, points, settings.lift);
+  if (!(lower > 1e-12 * radius)) return { told: proof };
+  const bounded = { ...proof, bound: SAFE * many * (radius / lower) ** 2, name: "Novikoff", margin: lower / many };
+  if (large) return { told: bounded };
+  const columns = signed[0].signs.length;
+  const along = (row, code) => signed.reduce((total, { row: other, signs }, at) => total + shares[at] * signs[code] * values[row][other], 0) / upper;
+  const progress = [0];
+  for (const { row, rival } of run.updates) progress.push(progress.at(-1) + sum(correction(columns, codes[row], rival, 1).map((part, code) => part && part * along(row, code))));
+  return { told: bounded, progress };
+}
+
+// The largest margin of two classes: by their two hulls, or with the intercept counted in the length of the weights.
+export function runMaxMargin(request) {
+  const { data, settings } = request;
+  const points = readPoints(data);
+  if (points.present.length > 2) return undefined;
+  const { codes } = points;
+  const found = settings.lift && settings.intercept === "free" ? byHulls(points) : byNearest(lifted(points.rows, settings.lift), codes);
+  if (!found.sure) {
+    if (statusOf(points, settings.lift) === "separable") return undefined; // by a margin that is too small for floats
+    throw new Refusal("not_separable", settings.lift ? "No line separates them." : "No line through the origin separates them.");
   }
-  return { told: proof, unit };
+  const scores = (place) => [dot(found.weights, settings.lift ? [...place, 1] : place)];
+  const errors = points.rows.filter((place, at) => winner(scores(place)) !== codes[at]).length;
+  const weights = [[0, 0, 0], settings.lift ? found.weights : [...found.weights, 0]];
+  return answerOf(request, points, { status: "solved", mistakes: 0, errors }, {
+    converged: true,
+    model: modelOf(points, scores, { weights, margin: found.margin, road: true }),
+    counts: found.multipliers,
+  });
+}
+
+const isSure = ({ lower, upper }, rows) => lower > NARROW * Math.max(...rows.flat().map(Math.abs)) && upper - lower <= CLOSE * upper;
+
+// Weights whose smallest score is one.
+function byHulls({ rows, codes }) {
+  const road = widestRoad(rows, codes);
+  const scale = 2 / road.gap;
+  return {
+    sure: isSure(road, rows),
+    weights: [...road.nearest.map((value) => value * scale), -road.middle * scale],
+    margin: [road.lower, road.upper],
+    multipliers: road.multipliers.map((share) => share * scale),
+  };
+}
+
+function byNearest(rows, codes) {
+  const { lower, upper, unit, corral, shares } = largestMargin(rows, codes, 2);
+  const multipliers = rows.map(() => 0);
+  corral.forEach(({ row }, at) => { multipliers[row] = shares[at] / (upper * lower); });
+  return { sure: isSure({ lower, upper }, rows), weights: unit.map((value) => value / lower), margin: [lower, upper], multipliers };
 }

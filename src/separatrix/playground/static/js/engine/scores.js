@@ -23,10 +23,20 @@ export function scoreOf(outputs, own) {
   return outputs[own] - outputs[rivalOf(outputs, own)];
 }
 
+// The signed score of a row under weights, without a list of outputs: this is the innermost loop.
+export function signedScore(weights, x, own) {
+  if (weights.length === 1) return own ? dot(weights[0], x) : -dot(weights[0], x);
+  let best = -Infinity;
+  for (let code = 0; code < weights.length; code += 1) if (code !== own) best = Math.max(best, dot(weights[code], x));
+  return dot(weights[own], x) - best;
+}
+
 // The class that is given: the largest output, and the first of several equal outputs; with one output, its sign decides.
 export function winner(outputs) {
   if (outputs.length === 1) return outputs[0] > 0 ? 1 : 0;
-  return outputs.indexOf(Math.max(...outputs));
+  let best = 0;
+  for (let code = 1; code < outputs.length; code += 1) if (outputs[code] > outputs[best]) best = code;
+  return best;
 }
 
 // What an update adds to each output, per unit of the kernel (or of the row): the step, or half of it for two classes of several.

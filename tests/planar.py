@@ -1,0 +1,265 @@
+"""Random planar problems for the two engines of the playground, and what has to be the same in their answers.
+
+The engine of the page (`static/js/engine`) runs in Node, or in a browser; the other one is the library.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import random
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import separatrix as sx
+from separatrix.playground.server.worker import answer
+
+ENGINE = Path(sx.__file__).parent / "playground" / "static" / "js" / "engine"
+NODE = shutil.which("node")
+# Reads one question per line, and writes one answer per line; undefined is null.
+ASKED = """
+import { createInterface } from "node:readline";
+import { answer } from "./engine/engine.js";
+for await (const line of createInterface({ input: process.stdin })) {
+  const [question, request] = JSON.parse(line);
+  let told;
+  try {
+    told = answer(question, request) ?? null;
+  } catch (problem) {
+    told = { refused: problem.code ?? "bug", message: problem.stack };
+  }
+  console.log(JSON.stringify(told));
+}
+"""
+Ask = Callable[[str, Any], Any]
+SETTINGS: dict[str, Any] = {
+    "method": "perceptron", "order": "cyclic", "start": "zeros", "rate": 1.0, "lift": True,
+    "renormalise": False, "average": "last", "passes": 1000, "updates": 2000, "seed": 0,
+    "kernel": {"kind": "gaussian", "c": 1.0}, "budget": None, "intercept": "free", "C": 1.0, "form": "primal",
+}  # fmt: skip
+LINEAR = {"kind": "linear"}
+SQUARE = {"kind": "power", "part": LINEAR, "exponent": 2}
+# Kernels whose values on a lattice are integers, so that no rounding decides what is a mistake.
+WHOLE_KERNELS = [
+    LINEAR, SQUARE,
+    {"kind": "polynomial", "degree": 2, "c": 1.0}, {"kind": "polynomial", "degree": 3, "c": 0.0},
+    {"kind": "geometric", "degree": 3}, {"kind": "shifted", "part": SQUARE, "c": 2.0},
+    {"kind": "sum", "parts": [LINEAR, SQUARE]}, {"kind": "product", "parts": [LINEAR, SQUARE]},
+    {"kind": "scaled", "part": SQUARE, "c": 0.5},
+]  # fmt: skip
+OTHER_KERNELS = [
+    {"kind": "gaussian", "c": 0.7}, {"kind": "exp", "part": {"kind": "scaled", "part": LINEAR, "c": 0.1}},
+    {"kind": "sum", "parts": [LINEAR, {"kind": "gaussian", "c": 2.0}]},
+]  # fmt: skip
+
+
+@contextlib.contextmanager
+def engine_in_node(folder: Path) -> Iterator[Ask]:
+    """Start the engine in Node, on a copy that is marked as modules, and yield the function that asks it."""
+    assert NODE is not None
+    shutil.copytree(ENGINE, folder / "engine")
+    (folder / "package.json").write_text('{"type": "module"}')
+    (folder / "asked.js").write_text(ASKED)
+    command = [NODE, str(folder / "asked.js")]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        source, target = process.stdout, process.stdin
+
+        def ask(question: str, request: Any) -> Any:
+            target.write(json.dumps([question, request]) + "\n")
+            target.flush()
+            return json.loads(source.readline())
+
+        try:
+            yield ask
+        finally:
+            target.close()
+
+
+def ask_library(question: str, request: Any) -> Any:
+    """Return the answer of the Python server, as the page reads it."""
+    status, body = answer(question, json.dumps(request).encode())
+    told = json.loads(body)
+    return told if status == 200 else {"refused": told["code"], "message": told["message"]}
+
+
+def random_problem(chance: random.Random) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return points and settings: either all sums are exact in floats, or the points are in general position.
+
+    In both cases rounding does not decide what is a mistake. Weights of length one and most kernels are not
+    exact, so they get points in general position.
+    """
+    settings = random_settings(chance)
+    inexact = settings["renormalise"] or (
+        settings["method"] == "kernel" and settings["kernel"] in OTHER_KERNELS
+    )
+    return random_points(chance, "general" if inexact else None), settings
+
+
+def random_points(chance: random.Random, kind: str | None = None) -> dict[str, Any]:
+    """Return points of two to four classes, perhaps on a lattice or a line, equal, huge or small."""
+    size, classes = chance.choice([2, 3, 4, 5, 8, 13, 20, 40]), chance.choice([2, 2, 2, 3, 4])
+    kind = kind or chance.choice(["lattice", "grid", "general", "line", "huge", "small"])
+    if kind == "general":
+        rows = [[chance.gauss(0.0, 1.0), chance.gauss(0.0, 1.0)] for _ in range(size)]
+    elif kind == "line":
+        across = [float(chance.randint(-4, 4)) for _ in range(size)]
+        rows = [[x, 2.0 * x + 1.0] for x in across]
+    else:
+        most, unit = {
+            "lattice": (3, 1.0),
+            "grid": (128, 1 / 64),
+            "huge": (50, 2.0**20),
+            "small": (50, 2.0**-12),
+        }[kind]
+        rows = [[chance.randint(-most, most) * unit, chance.randint(-most, most) * unit] for _ in range(size)]
+    for _ in range(chance.choice([0, 0, 1, 3])):
+        rows.append(list(chance.choice(rows)))  # duplicates, perhaps with another label
+    if chance.random() < 0.5:
+        a, b, c = (
+            chance.gauss(0.0, 1.0),
+            chance.gauss(0.0, 1.0),
+            chance.gauss(0.0, 0.5) * max(map(abs, rows[0])),
+        )
+        labels = [int(a * x + b * y + c > 0.0) for x, y in rows]
+    else:
+        labels = [chance.randrange(classes) for _ in rows]
+    if len(set(labels)) < 2:
+        labels[0] = 1 - min(1, labels[0])
+    names = chance.choice([["A", "B", "C", "D"], ["\N{MINUS SIGN}", "+", "x", "a b"], ["10", "9", "1", "2"]])
+    return {
+        "columns": ["x", "y"],
+        "classes": names[: max(2, max(labels) + 1)],
+        "rows": rows,
+        "labels": labels,
+    }
+
+
+def random_settings(chance: random.Random) -> dict[str, Any]:
+    """Return settings whose runs the engine computes; rates are powers of two, so that scaling is exact."""
+    changed: dict[str, Any] = {
+        "order": chance.choice(["cyclic", "shuffled", "worst", "working_set"]),
+        "start": chance.choice(["zeros", "zeros", "random"]),
+        "rate": chance.choice([1.0, 1.0, 0.25, 2.0]),
+        "lift": chance.random() < 0.7,
+        "seed": chance.randrange(2**31),
+        "passes": chance.choice([1, 2, 7, 30, 1000]),
+        "updates": chance.choice([5, 50, 300, 2000]),
+    }
+    kind = chance.choice(["last", "last", "averaged", "voted", "unit", "kernel", "margin"])
+    if kind in ("averaged", "voted", "kernel"):
+        changed["order"] = chance.choice(["cyclic", "shuffled"] + ["working_set"] * (kind != "kernel"))
+        changed["average"] = chance.choice(["last", "averaged", "voted"]) if kind == "kernel" else kind
+    if kind == "kernel":
+        changed |= {"method": "kernel", "kernel": chance.choice(WHOLE_KERNELS + OTHER_KERNELS)}
+    elif kind == "margin":
+        changed |= {"method": "max_margin", "intercept": chance.choice(["free", "lifted"])}
+    elif kind == "unit":
+        changed["renormalise"] = True
+    return SETTINGS | changed
+
+
+def compare(ask: Ask, data: dict[str, Any], settings: dict[str, Any]) -> str:
+    """Return what differs between the two engines, in words; nothing if all is the same."""
+    request = {"data": data, "settings": settings}
+    found = [*_verdicts(ask, request), *_runs(ask, {**request, "box": None, "live": False})]
+    return "; ".join(found)
+
+
+def _verdicts(ask: Ask, request: Any) -> Iterator[str]:
+    ours, library = ask("verdict", request), ask_library("verdict", request)
+    if ours is None or "refused" in ours or "refused" in library:
+        if ours is None or ours.get("refused") != library.get("refused"):
+            yield f"verdict: {str(ours)[:300]} and {str(library)[:200]}"
+        return
+    for field in ("status", "conflict"):
+        if ours[field] != library[field]:
+            yield f"{field}: {ours[field]} and {library[field]}"
+    if len(ours["common"]) != len(library["common"]) or len(ours["hulls"]) != len(library["hulls"]):
+        yield "one has a common point or hulls that the other has not"
+    low, high = library["margin"]
+    apart = high is not None and (
+        ours["margin"][0] > high * 1.001 or ours["margin"][1] < (low or 0.0) * 0.999
+    )
+    if ours["status"] == "separable" and apart:
+        yield f"margin {ours['margin']} outside {library['margin']}"
+    if ours["certificate"] is None:
+        if library["certificate"] is not None:
+            yield "no certificate"
+        return
+    data = request["data"]
+    X, y = np.array(data["rows"]), np.array(data["classes"])[data["labels"]]
+    y = y.astype(np.int64) if data["classes"][0].isdigit() else y
+    checked = sx.verify(ours["certificate"], X, y)
+    own = ask("verify", {"data": data, "certificate": ours["certificate"]})
+    theirs = (
+        ask("verify", {"data": data, "certificate": library["certificate"]})
+        if library["certificate"]
+        else own
+    )
+    if not checked.holds or ours["certificate"]["claim"] != ours["status"]:
+        yield f"the certificate does not hold: {checked.reason}"
+    if not own["holds"]:
+        yield f"the engine refuses its own certificate: {own['reason']}"
+    if not theirs["holds"]:
+        yield f"the engine refuses the library's certificate: {theirs['reason']}"
+
+
+def _runs(ask: Ask, request: Any) -> Iterator[str]:
+    ours, library = ask("run", request), ask_library("run", request)
+    if ours is None and request["settings"]["method"] == "max_margin":
+        return  # more than two classes, or a margin that floats cannot tell from zero
+    if ours is None or "refused" in ours or "refused" in library:
+        if ours is None or ours.get("refused") != library.get("refused"):
+            yield f"run: {str(ours)[:300]} and {str(library)[:200]}"
+        return
+    for field in ("mistakes", "status", "errors", "converged", "classes", "lifted", "code"):
+        if ours[field] != library[field]:
+            yield f"{field}: {ours[field]} and {library[field]}"
+    if library["updates"] is None:
+        close = np.allclose(ours["model"]["weights"], library["model"]["weights"], rtol=1e-4)
+        if not close or not np.allclose(ours["model"]["margin"], library["model"]["margin"], rtol=1e-6):
+            yield f"margins: {ours['model']} and {library['model']}"
+        return
+    made, theirs = ours["updates"], library["updates"]
+    for field in ("rows", "rivals"):
+        if made[field] != theirs[field]:
+            yield f"{field} of the mistakes: {made[field][:50]} and {theirs[field][:50]}"
+            return
+    scale = 1.0 + float(np.abs(np.array(made["scores"], dtype=float)).max(initial=0.0))
+    for field in ("scores", "weights", "squares"):
+        if made[field] is not None and not _near(made[field], theirs[field], scale**2):
+            yield field
+    if made["errors"] != theirs["errors"]:
+        yield "errors of the steps"
+    if (ours["visits"] is None) != (library["visits"] is None):
+        yield "visits"
+    elif ours["visits"] is not None:
+        for field in ("rows", "updates"):
+            if ours["visits"][field] != library["visits"][field]:
+                yield f"{field} of the visits"
+    if ours["counts"] != library["counts"] or ours["model"]["predicted"] != library["model"]["predicted"]:
+        yield "counts or predictions"
+
+
+def _near(ours: Any, theirs: Any, scale: float) -> bool:
+    return np.allclose(
+        np.array(ours, dtype=float), np.array(theirs, dtype=float), rtol=1e-9, atol=1e-9 * scale
+    )
+
+
+def check_engine(chance: random.Random, size: int, folder: Path) -> None:
+    """Compare the two engines on random problems; a target of ``make fuzz``."""
+    with engine_in_node(folder) as ask:
+        for number in range(size):
+            data, settings = random_problem(chance)
+            found = compare(ask, data, settings)
+            assert not found, f"problem {number}: {found}\n{json.dumps([data, settings])}"
