@@ -109,7 +109,9 @@ def test_labels_of_text_keep_their_names():
         ("n ~ age", "`age`"),
         ("n ~ frame", "`frame`"),
         ("n ~ dose +", "cannot be used"),
-        ("n ~ dose + offset(n)", "leave it out"),
+        ("n ~ dose + (1 | sex)", "mixed models are not answered here"),
+        ("cbind(n, dose) ~ sex", "check_estimate"),
+        ("Surv(dose, n) ~ sex", "check_estimate"),
         ("dose ~ n", "one class|fractions|classes"),
     ],
 )
@@ -147,19 +149,37 @@ def test_a_caret_outside_a_call_makes_interactions():
 
 
 @pytest.mark.parametrize(
-    ("formula", "words"),
+    ("written", "means"),
     [
-        ("ill ~ factor(sex)", r"Write C\(x\)"),
-        ("ill ~ dose + as.factor(sex)", r"Write C\(x\)"),
-        ("ill ~ I(factor(sex))", r"Write C\(x\)"),
-        ("cbind(n, dose) ~ sex", "one column of classes"),
+        ("y ~ factor(z) + as.factor(a)", "y ~ C(z) + C(a)"),
+        ("y ~ a + offset(log(b)) + C(z)", "y ~ a + C(z)"),
+        ("y ~ Cl.thickness + log(Cl.thickness + 1)", "y ~ `Cl.thickness` + log(`Cl.thickness` + 1)"),
+        ("y ~ .", "y ~ a + b + z + `Cl.thickness`"),
+        ("y ~ I(a^2) + poly(b, 2)", "y ~ I(a**2) + poly(b, 2)"),
+        ("y ~ np.log(b + 1)", "y ~ np.log(b + 1)"),
     ],
 )
-def test_functions_of_r_are_refused_with_what_to_write(formula, words):
-    with pytest.raises(InputError, match=words):
-        check_separation(formula, data=FRAME)
-    with pytest.raises(InputError, match=words):
-        variables(formula)
+def test_formulas_mean_the_same_as_in_r(written, means):
+    r = np.random.default_rng(0)
+    data = pd.DataFrame(r.integers(0, 3, (12, 4)), columns=["y", "a", "b", "Cl.thickness"]).assign(
+        z=list("uvw") * 4
+    )
+    data = data[["y", "a", "b", "z", "Cl.thickness"]]
+    one, other = read_formula(written, data), read_formula(means, data)
+    assert one.X.to_numpy().tolist() == other.X.to_numpy().tolist()
+    if "." not in written.split():
+        assert set(variables(written)) <= set(data.columns)
+
+
+def test_natural_splines_are_linear_beyond_their_knots_and_smooth_between():
+    x = np.linspace(0, 4, 401)
+    data = pd.DataFrame({"y": (x > 2).astype(int), "x": x})
+    basis = read_formula("y ~ ns(x, 4)", data).X.to_numpy()
+    assert basis.shape[1] == 4
+    assert np.linalg.matrix_rank(np.column_stack([np.ones(len(x)), basis])) == 5
+    second = np.diff(basis, 2, axis=0) / 0.01**2
+    assert np.abs(second[[0, -1]]).max() < 0.2 * np.abs(second).max()
+    assert np.abs(np.diff(second, axis=0)).max() < 0.2  # continuous second derivatives
 
 
 def test_infinite_values_are_not_to_be_imputed_as_they_are():

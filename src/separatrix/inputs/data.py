@@ -340,21 +340,27 @@ def refuse_identifiers(n_classes: int, n_rows: int, many: int = 1000) -> None:
 
 
 def target_note(y: Any, labels: Sequence[Any]) -> str:
-    """Say that an ordered target, or one that may hold counts, is treated as nominal; "" for other targets.
+    """Say that an ordered target, or one that may hold counts, is treated as nominal; else say nothing."""
+    likely = likely_model(y, labels)
+    if not likely:
+        return ""
+    first = ", ".join(str(each) for each in labels[:3])
+    looks = "is an ordered category" if likely == "ordinal" else "looks like counts"
+    return (
+        f"The target {looks} ({first}, ...), and its values are treated as nominal classes, without their "
+        f"order. Whether a regression on it has an estimate is another question: model={likely!r}."
+    )
+
+
+def likely_model(y: Any, labels: Sequence[Any]) -> str:
+    """Return "ordinal" for an ordered target, "poisson" for one that may hold counts, and "" otherwise.
 
     Only targets of three or more classes are ordered in a way that matters.
     """
-    nominal = (
-        "are treated as nominal classes, without their order. Questions about ordinal and Poisson models are "
-        "not answered here."
-    )
     if len(labels) < 3:
         return ""
     dtype = getattr(y, "dtype", getattr(y, "type", None))
     if getattr(dtype, "ordered", False) is True or type(dtype).__name__ == "Enum":
-        return f"The target is an ordered category, and its {len(labels)} levels {nominal}"
+        return "ordinal"
     whole = all(isinstance(each, numbers.Real) and not isinstance(each, bool) for each in labels)
-    if whole and labels[0] in (0, 1):
-        first = ", ".join(str(int(each)) for each in labels[:3])
-        return f"The target looks like counts ({first}, ...), and they {nominal}"
-    return ""
+    return "poisson" if whole and labels[0] in (0, 1) else ""

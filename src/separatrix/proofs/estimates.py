@@ -12,7 +12,7 @@ import numpy as np
 from ..certificates.models.build import MODELS, TIES
 from ..certificates.models.regression import Regression
 from ..errors import InputError, SeparationWarning
-from ..inputs.data import target_note
+from ..inputs.data import likely_model
 from ..inputs.matrix import is_frame, titles
 from ..printable import printable
 from .answer import some
@@ -142,7 +142,7 @@ def check_estimate(
     names = feature_names or asked.names or titles(asked.X)
     intercept = asked.intercept if fit_intercept is None else fit_intercept
     intercept = named.intercept and "groups" not in asked.columns if intercept is None else intercept
-    if asked.rows is not None or isinstance(design, str):  # R's formulas have one unless it is taken away
+    if isinstance(design, str):  # a formula has one by default, whatever the model
         intercept = bool(intercept) and named.intercept and "groups" not in asked.columns
     chosen = ties or asked.ties or TIES[0]
     if chosen not in TIES:
@@ -153,8 +153,7 @@ def check_estimate(
     found = ask(regression, asked.X, asked.columns, names=names, time_limit=time_limit)
     if asked.rows is not None:
         found = replace(found, responsible_rows=asked.rows[found.responsible_rows])
-    if asked.note:
-        found = replace(found, dropped="; ".join(filter(None, (found.dropped, asked.note))))
+    found = replace(found, note=asked.note)
     if found.exists is False:
         warnings.warn(printable(_warning(found)), SeparationWarning, stacklevel=2)
     return found
@@ -197,11 +196,14 @@ def _of_formula(formula: str, data: Any, given: dict[str, Any]) -> Asked:
         raise InputError(
             'With a formula, the variables come from data=: check_estimate("y ~ a", data=frame).'
         )
+    if hasattr(data, "to_pandas"):
+        data = data.to_pandas()
     found = read_formula(formula, data)
-    columns = {
+    named = {
         name: found.kept(data[value] if isinstance(value, str) else value) for name, value in given.items()
     }
-    return Asked(found.X, {"y": found.y, **columns}, None, found.intercept, rows=found.rows)
+    rows = None if found.rows.size == found.n_data else found.rows
+    return Asked(found.X, {**found.columns, **named}, found.model, found.intercept, rows=rows)
 
 
 def _model(name: str | None, asked: Asked) -> str:
@@ -227,13 +229,12 @@ def _model(name: str | None, asked: Asked) -> str:
     labels = np.unique(np.asarray(columns["y"]))
     if labels.size <= 2:
         return "conditional" if "strata" in columns else "binary"
-    note = target_note(columns["y"], labels.tolist())
-    if labels.dtype.kind in "biuf" or note:
-        likely = "ordinal" if "order" in note else "poisson"
+    likely = likely_model(columns["y"], labels.tolist())
+    if labels.dtype.kind in "biuf" or likely:
+        looks = {"ordinal": "is ordered", "poisson": "looks like counts"}.get(likely, "holds numbers")
         raise InputError(
-            f"The model is not named, and y has {labels.size} different values. "
-            + ("It is ordered" if likely == "ordinal" else "It looks like counts")
-            + f": model={likely!r}?",
+            f"The model is not named, and y {looks} ({labels.size} different values): "
+            f"model={likely or 'poisson'!r}?",
             remedy="Name the model, for example 'multinomial' if the values are classes without an order.",
             parameter="model",
         )

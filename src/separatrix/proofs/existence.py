@@ -51,6 +51,8 @@ class Estimate:
         Rows of the data with positive weight.
     dropped : str
         What was left out because it says nothing about the coefficients.
+    note : str
+        What has to be known about how the question was read.
     search : tuple of SearchStep
     data : dict
         The arguments of `verify` that the certificate is about: ``verify(certificate, **data)``.
@@ -63,6 +65,7 @@ class Estimate:
     certificate: EstimateClaim | None
     n_rows: int
     dropped: str = ""
+    note: str = ""
     search: tuple[SearchStep, ...] = ()
     data: Mapping[str, Any] = field(default_factory=dict, repr=False)
     find_coefficients: Any = field(default=Coefficients, repr=False)
@@ -100,8 +103,8 @@ class Estimate:
             lines.append(
                 f"  {'rows':<15} {rows.size} of {self.n_rows}: {some(rows.tolist())} (counted from 0)"
             )
-        if self.dropped:
-            lines.append(f"  {'left out':<15} {self.dropped}")
+        for label, text in (("left out", self.dropped), ("note", self.note)):
+            lines += [f"  {label:<15} {text}"] if text else []
         if self.certificate is not None:
             lines.append(
                 f"  {'certificate':<15} for data with SHA-256 {self.certificate.sha256[:12]}..., checked"

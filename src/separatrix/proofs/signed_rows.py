@@ -102,13 +102,16 @@ class SignedRows:
         own = data.matrix.exponents(exponents) if mapped else exponents
         self.exponents = np.append(own, np.zeros(int(lift), dtype=np.int64))
         self.copied = mapped or bool(np.abs(own).max(initial=0) > EXTREME)
-        self.matrix: Any = data.matrix
-        if mapped:
-            self.matrix = data.matrix.scaled(exponents)
-        elif self.copied:
-            self.matrix = _scaled(data.matrix, exponents)
+        self._base_exponents = exponents
         self.small = self.ids.size * self.width <= SMALL
         self.extra: dict[int, tuple[int, int]] = {}
+
+    @cached_property
+    def matrix(self) -> Any:
+        """The rows from which scores are computed: the data, or a copy with scaled columns."""
+        if self.mapped:
+            return self.data.matrix.scaled(self._base_exponents)
+        return _scaled(self.data.matrix, self._base_exponents) if self.copied else self.data.matrix
 
     def due(self, deadline: Deadline) -> SignedRows:
         """Return the same rows with another deadline."""

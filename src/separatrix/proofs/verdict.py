@@ -28,7 +28,9 @@ from .feature_space import exact_degrees, kernel_bracket, prove_without_map, rea
 from .prove import Judge, Proof, margin_bracket, prove
 from .search import NO_ROWS, Combination
 from .signed_rows import SignedRows
+from .statistics.asked import Asked
 from .statistics.coefficients import Coefficients, coefficient_answers
+from .statistics.fitted import read_fitted
 from .statistics.formula import read_formula
 from .strategies.conflicts import is_conflict
 
@@ -172,9 +174,9 @@ def check_separation(X: Any, y: Any = None, *, data: Any = None, **options: Any)
 
     Parameters
     ----------
-    X : array, data frame, sparse matrix or str
-        The rows, or a formula such as ``"HG ~ NV + I(PI^2) + EH"`` (needs the extra ``formula``). It is as in
-        R, but write ``C(x)`` for ``factor(x)``.
+    X : array, data frame, sparse matrix, str or model
+        The rows, or a formula such as ``"HG ~ NV + I(PI^2) + EH"``, as in R (needs the extra ``formula``), or
+        a binary or multinomial model of statsmodels, or its result.
     y : array of shape (rows,)
         Class labels. Leave them out if X is a formula.
     data : data frame or mapping, optional
@@ -198,8 +200,11 @@ def check_separation(X: Any, y: Any = None, *, data: Any = None, **options: Any)
     >>> check_separation([[0], [1], [0], [1]], [0, 1, 1, 0]).status
     'overlapping'
     """
+    fitted = read_fitted(X) if y is None and not isinstance(X, str) else None
     if isinstance(X, str):
         verdict = _ask_by_formula(X, y, data, options)
+    elif fitted is not None:
+        verdict = _ask_by_model(fitted, options)
     elif y is None:
         raise InputError("check_separation needs labels: check_separation(X, y), or a formula with data=.")
     else:
@@ -255,6 +260,7 @@ def _ask_by_formula(formula: str, y: Any, data: Any, options: dict[str, Any]) ->
             parameter="data",
         )
     design = read_formula(formula, data)
+    _need_classes(design.model)
     weights = options.pop("sample_weight", None)
     verdict = separability(
         design.X,
@@ -266,6 +272,29 @@ def _ask_by_formula(formula: str, y: Any, data: Any, options: dict[str, Any]) ->
     if left in getattr(data, "columns", ()):  # a formula takes the order from its categories
         verdict = replace(verdict, note=target_note(data[left], np.unique(design.y).tolist()))
     return verdict if design.rows.size == design.n_data else _counted_as(verdict, design.rows)
+
+
+def _ask_by_model(fitted: Asked, options: dict[str, Any]) -> Verdict:
+    """Return the verdict on a model of statsmodels."""
+    _need_classes(fitted.model)
+    return separability(
+        fitted.X,
+        fitted.columns["y"],
+        **{
+            "fit_intercept": False,
+            "feature_names": fitted.names,
+            "sample_weight": fitted.columns.get("weights"),
+            **options,
+        },
+    )
+
+
+def _need_classes(model: str | None) -> None:
+    if model not in (None, "binary", "multinomial"):
+        raise InputError(
+            f"This is a question about a {model} model, not about classes.",
+            remedy="Ask sx.check_estimate, which answers for such models too.",
+        )
 
 
 def _counted_as(verdict: Verdict, rows: NDArray[np.int64]) -> Verdict:

@@ -260,16 +260,20 @@ class Combinations:
                 used = np.unique(units.indices)
                 parts, chain = [dense(units[:, used])], [exact[at] for at in used.tolist()]
                 for k, block in enumerate(blocks):
-                    parts.append(self._term(rows[some], k))
-                    chain += exact[block * self.block : (block + 1) * self.block]
+                    own = exact[block * self.block : (block + 1) * self.block]
+                    columns = [j for j, (weight, _) in enumerate(own) if weight]
+                    parts.append(self._term(rows[some], k, columns))
+                    chain += [own[j] for j in columns]
                 found[some] = exactly_zero(np.hstack(parts), chain, (0, 0), pause)
         return found
 
-    def _term(self, rows: Ints, k: int) -> NDArray[Any]:
-        """Return the k-th term of some rows: a row of the base with its intercept, times 1 or -1."""
+    def _term(self, rows: Ints, k: int, columns: list[int]) -> NDArray[Any]:
+        """Return some columns of the k-th term of some rows: a row of the base, times 1 or -1."""
         at = self.data.indptr[rows] + k
-        values = dense(self.base[self.data.indices[at] % self.n_base])
-        values = np.hstack([values, np.ones((rows.size, 1))]) if self.lift else values
+        inner = [j for j in columns if j < self.n_columns]
+        values = dense(self.base[self.data.indices[at] % self.n_base][:, inner])
+        if len(inner) < len(columns):
+            values = np.hstack([values, np.ones((rows.size, 1))])
         return np.asarray(values * self.data.data[at][:, None])
 
     def _exact_sign(self, row: int, weights: dict[int, tuple[int, int]]) -> int:

@@ -74,7 +74,8 @@ def _of_glm(asked: Asked, model: Any) -> Asked:
         plain = (trials == 1).all() and np.isin(model.endog, (0, 1)).all()
         if plain:
             return _changed(asked, "binary", **more)
-        return _changed(asked, "binomial", y=np.round(model.endog * trials, 9), trials=trials, **more)
+        successes = np.where(trials > 0, np.round(np.nan_to_num(model.endog) * trials, 9), 0.0)
+        return _changed(asked, "binomial", y=successes, trials=trials, **more)
     if family in FAMILIES and link == "Log":
         return _changed(asked, FAMILIES[family], **more)
     raise InputError(

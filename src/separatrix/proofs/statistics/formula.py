@@ -1,15 +1,17 @@
-"""Formulas such as 'label ~ variables', as statisticians write them."""
+"""Formulas such as 'label ~ variables', as statisticians write them in R or Python."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InputError, needs
+from .r_formula import natural_spline, read_written
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +29,10 @@ class Design:
         The number of each row in the data; rows with a missing value are left out.
     n_data : int
         Rows of the data.
+    columns : dict
+        The response as it is in the data, and the columns of ``Surv()``, ``cbind()`` and ``strata()``.
+    model : str or None
+        The model that such a call implies.
     """
 
     X: Any
@@ -34,6 +40,8 @@ class Design:
     intercept: bool
     rows: NDArray[np.int64]
     n_data: int
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    model: str | None = None
 
     def kept(self, weights: Any) -> Any:
         """Return the weights of the rows that are left, if there is one for each row of the data."""
@@ -43,71 +51,90 @@ class Design:
 def read_formula(formula: str, data: Any) -> Design:
     """Evaluate a formula on a data frame, or on a mapping of columns.
 
-    Inside a function call, ``^`` is a power, as in R: ``I(x^2)`` is ``I(x**2)``.
+    Names with dots, ``y ~ .``, ``factor(x)``, ``I(x^2)``, ``offset()``, ``strata()``, ``ns()``, ``poly()``,
+    ``cbind()`` and ``Surv()`` mean the same as in R.
     """
     with needs("A formula", extra="formula"):
         import formulaic
         import pandas as pd
     frame = data.to_pandas() if hasattr(data, "to_pandas") else pd.DataFrame(data)
     frame = frame.reset_index(drop=True)
+    written = read_written(formula)
+    columns = {name: _column(frame, text, formula) for name, text in written.columns.items()}
+    complete = ~pd.DataFrame(columns, index=frame.index).isna().any(axis=1)
+    used = [text for text in map(_bare, written.columns.values()) if text in frame.columns]
+    inner = frame.loc[complete, [name for name in frame.columns if written.left or name not in used]]
     try:
-        matrices = formulaic.model_matrix(_powers(formula), frame, context={})
+        matrices = formulaic.model_matrix(written.text, inner, context={"ns": natural_spline})
     except (formulaic.errors.FormulaicError, SyntaxError) as problem:
-        hint = " An offset changes nothing in this question: leave it out." if "offset(" in formula else ""
         reason = str(problem).split("\n")[0]
-        raise InputError(f"The formula {formula!r} cannot be used: {reason}{hint}") from problem
+        raise InputError(f"The formula {formula!r} cannot be used: {reason}") from problem
     left, right = getattr(matrices, "lhs", None), getattr(matrices, "rhs", None)
-    if not all(hasattr(side, "columns") for side in (left, right)):
+    if not written.left:
+        left, right = (), matrices
+    if left is None or not hasattr(right, "columns"):
         raise InputError(f"The formula {formula!r} has no left side, or several; write 'label ~ variables'.")
-    assert left is not None
     assert right is not None
     rows = right.index.to_numpy()
-    labels = _labels(formula, left)
+    columns = {name: column.loc[rows] for name, column in columns.items()}
+    labels = _labels(formula, left) if written.left else np.zeros(len(rows))
+    if written.left:
+        name = _bare(written.left)
+        columns["y"] = frame.loc[rows, name] if name in frame.columns else labels
     intercept = "Intercept" in right.columns
     X = right.drop(columns="Intercept") if intercept else right
-    return Design(X, labels, intercept, rows.astype(np.int64), len(frame))
+    return Design(X, labels, intercept, rows.astype(np.int64), len(frame), _counted(columns), written.model)
+
+
+def _bare(text: str) -> str:
+    return text.strip().strip("`")
+
+
+def _column(frame: Any, text: str, formula: str) -> Any:
+    """Return a column of the data, or an expression in columns such as ``status == 2``."""
+    if _bare(text) in frame.columns:
+        return frame[_bare(text)]
+    try:
+        return frame.eval(text)
+    except Exception as problem:
+        raise InputError(f"The formula {formula!r} cannot be used: {problem}.") from problem
+
+
+def _counted(columns: dict[str, Any]) -> dict[str, Any]:
+    """Return trials instead of failures, and events as 0 and 1: of the codes 1 and 2, 2 is a death."""
+    found = dict(columns)
+    if "failures" in found:
+        found["trials"] = found["y"] + found.pop("failures")
+    event = found.get("event")
+    if event is not None and set(event.unique()) == {1, 2}:
+        found["event"] = event == 2
+    return found
 
 
 def variables(formula: str) -> list[str]:
-    """Return the columns that a formula uses."""
+    """Return the columns that a formula uses; an empty list means all, as in ``y ~ .``."""
     with needs("A formula", extra="formula"):
         import formulaic
+    written = read_written(formula)
+    if written.everything:
+        return []
+    quoted = dict[str, str]()  # formulaic would cut names with dots
+
+    def plain(name: re.Match[str]) -> str:
+        quoted[f"quoted_{len(quoted)}_"] = name[1]
+        return list(quoted)[-1]
+
+    texts = (written.text, *(f"~ {text}" for text in written.columns.values()))
     try:
-        found = formulaic.Formula(_powers(formula)).required_variables
+        parsed = [formulaic.Formula(re.sub("`([^`]*)`", plain, text)) for text in texts]
+        found = {quoted.get(str(name), str(name)) for each in parsed for name in each.required_variables}
     except (formulaic.errors.FormulaicError, SyntaxError) as problem:
         raise InputError(
             f"The formula {formula!r} cannot be used: {str(problem).splitlines()[0]}"
         ) from problem
-    names = sorted(map(str, found))
-    if not names or "~" not in formula:
+    if not found or "~" not in formula:
         raise InputError(f"The formula {formula!r} names no columns; write 'label ~ variables'.")
-    return names
-
-
-# Functions of R that formulaic does not have, and what to write instead.
-_INSTEAD = {
-    "factor": "Write C(x) for factor(x).",
-    "as.factor": "Write C(x) for as.factor(x).",
-    "cbind": "The left side must be one column of classes, with one row per observation, not cbind(...).",
-}
-
-
-def _powers(formula: str) -> str:
-    """Replace ``^`` by ``**`` inside function calls, where Python's ``^`` would not be a power."""
-    from formulaic.parser.algos.tokenize import tokenize
-
-    written, end = "", 0
-    for token in tokenize(formula):
-        called = re.match(r"([\w.]+)\s*\(", token.token)
-        if token.kind is not token.Kind.PYTHON or not called:
-            continue
-        for name, instead in _INSTEAD.items():
-            if re.search(rf"(?<![\w.]){re.escape(name)}\s*\(", token.token):
-                raise InputError(f"The formula {formula!r} cannot be used: it calls {name}(). {instead}")
-        # Text in quotes stays as it is.
-        call = re.sub(r"""("[^"]*"|'[^']*'|`[^`]*`)|\^""", lambda found: found[1] or "**", token.token)
-        written, end = written + formula[end : token.source_start] + call, token.source_end + 1
-    return written + formula[end:]
+    return sorted(found)
 
 
 def _labels(formula: str, left: Any) -> NDArray[Any]:

@@ -1,0 +1,265 @@
+"""Regressions as statisticians ask about them: models of other libraries, formulas, and known traps."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from statsmodels.discrete.conditional_models import ConditionalLogit, ConditionalPoisson
+from statsmodels.duration.hazard_regression import PHReg
+from statsmodels.miscmodels.ordinal_model import OrderedModel
+
+import separatrix as sx
+from separatrix.errors import InputError, SeparationWarning
+from separatrix.proofs.estimates import check_estimate
+
+SEEDS = st.integers(0, 2**32)
+
+
+def asked(design, *args, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = check_estimate(design, *args, **options)
+    assert sx.verify(found.certificate, **found.data).holds
+    return found
+
+
+def same(first, second):
+    assert (first.exists, first.unique) == (second.exists, second.unique)
+    assert list(first.coefficients.values()) == list(second.coefficients.values())
+    assert first.responsible_rows.tolist() == second.responsible_rows.tolist()
+
+
+def some_data(seed, n=14):
+    """Columns of small integers, so that estimates often do not exist."""
+    r = np.random.default_rng(seed)
+    X = r.integers(0, 3, (n, 2)).astype(float)
+    counts = r.poisson(0.7, n)
+    counts[0] = 2
+    binary = r.integers(0, 2, n)
+    binary[:2] = [0, 1]
+    return X, counts, binary, np.arange(n) % 4, r.integers(1, 9, n) + 0.0
+
+
+@given(SEEDS)
+@settings(max_examples=10)
+def test_models_of_statsmodels_say_the_same_as_their_data(seed):
+    X, counts, binary, groups, time = some_data(seed)
+    C = sm.add_constant(X, has_constant="add")
+    log = sm.families.links.Log()
+    trials = counts + binary
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        pairs = [
+            (sm.Logit(binary, C), {"design": C, "model": "logit", "y": binary}),
+            (sm.Probit(binary, C), {"design": C, "model": "probit", "y": binary}),
+            (sm.GLM(binary, C, sm.families.Binomial()), {"design": C, "model": "binary", "y": binary}),
+            (
+                sm.GLM(np.column_stack([counts, binary]), C, sm.families.Binomial()),
+                {"design": C, "y": counts, "trials": trials},
+            ),
+            (sm.Poisson(counts, C), {"design": C, "model": "poisson", "y": counts}),
+            (
+                sm.GLM(counts, C, sm.families.NegativeBinomial(), freq_weights=groups),
+                {"design": C, "model": "poisson", "y": counts, "weights": groups},
+            ),
+            (sm.GLM(counts + 0.0, C, sm.families.Gamma(log)), {"design": C, "model": "gamma", "y": counts}),
+            (ConditionalLogit(binary, X, groups=groups), {"design": X, "y": binary, "strata": groups}),
+            (
+                ConditionalPoisson(counts, X, groups=groups),
+                {"design": X, "model": "poisson", "y": counts, "groups": groups},
+            ),
+            (
+                PHReg(time, X, status=binary, strata=groups % 2),
+                {"design": X, "time": time, "event": binary, "strata": groups % 2, "ties": "breslow"},
+            ),
+            (
+                OrderedModel(np.minimum(counts, 2), X, distr="logit"),
+                {"design": X, "model": "ordinal", "y": np.minimum(counts, 2)},
+            ),
+        ]
+    for model, options in pairs:
+        intercept = {"fit_intercept": False} if options["design"] is C else {}
+        same(asked(model), asked(**options, **intercept))
+
+
+def test_classes_of_mnlogit_keep_their_names_and_the_first_is_the_reference():
+    X = np.column_stack([np.ones(6), [0, 0, 1, 1, 2, 2.0]])
+    found = asked(sm.MNLogit(pd.Series(list("bbaacc")), X))
+    assert [name.split()[1] for name in found.coefficients] == ["[b]", "[b]", "[c]", "[c]"]
+    assert found.exists is False
+
+
+def test_check_separation_takes_models_of_statsmodels():
+    X, y = sm.add_constant(np.arange(6.0)), [0, 0, 0, 1, 1, 1]
+    with pytest.warns(SeparationWarning):
+        assert sx.check_separation(sm.Logit(y, X)).status == "separable"
+    with pytest.raises(InputError, match="check_estimate"):
+        sx.check_separation(sm.Poisson(y, X))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        lambda X, y: sm.NegativeBinomial(y, X),
+        lambda X, y: sm.OLS(y, X),
+        lambda X, y: sm.GLM(y, X, sm.families.Gaussian()),
+        lambda X, y: sm.GLM(y, X, sm.families.Gamma(sm.families.links.InversePower())),
+        lambda X, y: LinearRegression(),
+    ],
+)
+def test_models_without_a_theorem_are_refused(model):
+    X, y = np.column_stack([np.ones(5), np.arange(5.0)]), np.array([1, 2, 0, 1, 3])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(InputError, match="not answered here"):
+            check_estimate(model(X, y))
+
+
+def test_pipelines_are_asked_about_their_design_matrix_and_their_penalty():
+    X, y = pd.DataFrame({"sex": list("ffffmmmm"), "dose": [1, 2, 3, 4, 1, 2, 3, 4]}), [0, 0, 0, 0, 1, 0, 1, 0]
+    free = make_pipeline(OneHotEncoder(drop="first"), LogisticRegression(C=np.inf))
+    found = asked(free, data=X[["sex"]], y=y)
+    assert found.coefficients == {"sex_m": "+infinity", "(intercept)": "-infinity"}
+    ridge = make_pipeline(OneHotEncoder(drop="first"), LogisticRegression())
+    assert asked(ridge, data=X[["sex"]], y=y).exists
+    assert asked(PoissonRegressor(alpha=0), data=X[["dose"]], y=y).exists
+    with pytest.raises(InputError, match="needs the data"):
+        check_estimate(free)
+
+
+def test_columns_of_a_frame_are_given_by_name_and_leave_the_design():
+    frame = pd.DataFrame({"T": [5, 6, 2, 3, 9, 4], "E": [1, 0, 1, 1, 1, 0], "a": [1, 0, 1, 1, 0, 0.0]})
+    found = asked(frame, time="T", event="E")
+    same(found, asked("Surv(T, E) ~ a", frame))
+    same(found, asked(frame[["a"]], time=frame["T"], event=frame["E"]))
+    assert list(found.coefficients) == ["a"]
+    with pytest.raises(InputError, match="no column 'X'"):
+        check_estimate(frame, time="X")
+
+
+@given(SEEDS)
+@settings(max_examples=10)
+def test_formulas_of_r_say_the_same_as_their_columns(seed):
+    X, counts, binary, groups, time = some_data(seed)
+    frame = pd.DataFrame(X, columns=["a", "b.c"]).assign(
+        n=counts, y=binary, g=groups, t=time, f=3 - np.minimum(counts, 3), start=time - 1.5
+    )
+    same(
+        asked("n ~ a + b.c + offset(log(t))", frame, model="poisson"),
+        asked(X, y=counts, model="poisson"),
+    )
+    same(asked("y ~ a + b.c + strata(g)", frame), asked(X, y=binary, strata=groups))
+    same(asked("cbind(f, n) ~ a", frame), asked(X[:, :1], y=frame["f"], trials=frame["f"] + frame["n"]))
+    same(
+        asked("Surv(t, y + 1) ~ a + strata(g)", frame),
+        asked(X[:, :1], time=time, event=binary, strata=groups),
+    )
+    same(
+        asked("Surv(start, t, y == 1) ~ a + b.c", frame),
+        asked(X, time=time, event=binary, entry=time - 1.5),
+    )
+    same(
+        asked("n ~ a + b.c", frame, model="poisson", groups="g"),
+        asked(X, y=counts, model="poisson", groups=groups),
+    )
+
+
+def test_rows_with_missing_values_are_left_out_and_the_others_keep_their_numbers():
+    frame = pd.DataFrame({"n": [1, 2, 0, 0, 3], "x": [0, 0, 1, 1, np.nan]}, index=list("abcde"))
+    assert asked("n ~ x", frame.iloc[::-1], model="poisson").responsible_rows.tolist() == [1, 2]
+
+
+def test_an_unnamed_model_is_guessed_only_if_there_is_no_choice():
+    assert asked([[0.0], [1], [0], [1]], y=[0, 1, 1, 0]).asked.model == "binary"
+    assert asked([[0.0], [1], [0], [1]], y=list("abca")).asked.model == "multinomial"
+    with pytest.raises(InputError, match=r"looks like counts .*model='poisson'"):
+        check_estimate([[0.0], [1], [0], [1]], y=[0, 1, 2, 4])
+    ordered = pd.Series(pd.Categorical(list("loml"), list("lmo"), ordered=True))
+    with pytest.raises(InputError, match=r"is ordered .*model='ordinal'"):
+        check_estimate([[0.0], [1], [0], [1]], y=ordered)
+    with pytest.raises(InputError, match="order of the categories is not known"):
+        check_estimate([[0.0], [1], [0], [1]], y=list("abca"), model="ordinal")
+
+
+# ---------------------------------------------------------------- traps
+
+
+def test_an_empty_middle_category_is_collapsed_and_named():
+    x = np.array([[0.0], [1], [2], [3]])
+    y = pd.Categorical(["low", "high", "low", "high"], ["low", "middle", "high"], ordered=True)
+    found = asked(x, y=y, model="ordinal")
+    assert found.exists
+    assert list(found.coefficients) == ["x0", "low|high"]
+    assert "middle" in found.dropped
+
+
+def test_strata_without_variation_say_nothing():
+    X, y, strata = [[0.0], [1], [1], [0], [5], [7]], [0, 1, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]
+    found = asked(X, y=y, strata=strata)
+    assert found.exists
+    assert found.dropped == "1 of 3 strata have no variation in y and are left out"
+    same(found, asked(X, y=y, groups=strata, model="logit"))
+
+
+def test_of_fixed_effects_in_counts_only_groups_of_zeros_say_nothing():
+    X, y, groups = [[0.0], [1], [1], [0], [5], [7]], [0, 0, 2, 1, 3, 3], [0, 0, 1, 1, 2, 2]
+    found = asked(X, y=y, groups=groups, model="poisson")
+    assert found.exists
+    assert found.dropped == "1 of 3 groups have only zeros and are left out"
+
+
+def test_the_treatment_of_ties_can_change_the_answer():
+    X, time = [[0.0], [1], [-1]], [1, 1, 2]
+    assert asked(X, time=time, ties="efron").exists
+    assert asked(X, time=time, ties="breslow").exists
+    assert not asked(X, time=time, ties="exact").exists
+
+
+def test_delayed_entry_takes_rows_out_of_earlier_risk_sets():
+    X, time = [[1.0], [0], [2]], [1, 2, 3]
+    assert asked(X, time=time).exists
+    late = asked(X, time=time, entry=[0, 0, 2.5])
+    assert not late.exists
+    assert late.coefficients == {"x0": "+infinity"}
+
+
+def test_weights_matter_in_a_gamma_regression_and_otherwise_only_if_they_are_zero():
+    X, y = [[1.0], [-1], [-1]], [1, 0, 0]
+    light, heavy = [4, 1, 1], [1, 1, 1]
+    ask = {"y": y, "model": "gamma", "fit_intercept": False}
+    assert asked(X, weights=light, **ask).exists
+    assert not asked(X, weights=heavy, **ask).exists
+    X, y = [[0.0], [1], [1], [0]], [0, 1, 0, 1]
+    assert asked(X, y=y, weights=[0.5, 3, 7, 1]).exists
+    found = asked(X, y=y, weights=[1, 1, 0, 0])
+    assert found.exists is False
+    assert found.responsible_rows.tolist() == [0, 1]
+
+
+def test_a_penalty_makes_its_coefficients_finite_and_no_others():
+    X, y = np.array([[0.0, 1], [1, 0], [2, 1], [3, 0]]), [0, 0, 1, 1]
+    assert not asked(X, y=y).exists
+    assert asked(X, y=y, penalized=[0, 1]).exists
+    assert asked(X, y=y, penalized=["b"], feature_names=["a", "b"]).coefficients["b"] == "finite"
+    assert not asked(X, y=y, penalized=[1]).exists
+
+
+def test_a_league_needs_a_chain_of_wins_from_every_team_to_every_other():
+    games = [("a", "b"), ("b", "c"), ("c", "a"), ("a", "d")]
+    league = {"winner": [w for w, _ in games], "loser": [second for _, second in games]}
+    home = np.array([[1.0], [-1], [1], [1]])
+    found = asked(np.zeros((4, 0)), **league)
+    assert found.coefficients == {"b": "finite", "c": "finite", "d": "-infinity"}
+    more = {name: [*teams, team] for (name, teams), team in zip(league.items(), "da", strict=True)}
+    assert asked(np.zeros((5, 0)), **more).exists
+    # every cycle of wins has more wins at home than away, or as many
+    assert asked(np.vstack([home, [[-1]]]), **more).coefficients["x0"] == "+infinity"
