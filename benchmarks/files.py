@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -170,16 +171,25 @@ def _measured(rows: int, wall: float, cpu: float) -> None:
     print(rows, time.perf_counter() - wall, time.process_time() - cpu, peak)
 
 
+def _live(path: str | Path, **options: Any) -> Any:
+    """Open a table for one pass; in older trees, not counting columns was an option of its own."""
+    from separatrix.files.table import open_table
+
+    try:
+        return open_table(path, count_columns=False, **options)
+    except TypeError:
+        return open_table(path, live=True, **options)
+
+
 def _learn(path: str, target: str) -> None:
     from separatrix.estimators.online import learn
-    from separatrix.files.table import open_table
 
     classes = {"Cover_Type": range(1, 8), "label": (-1, 1), "y": (0, 1)}[target]
     with tempfile.TemporaryDirectory() as directory:
         _compile(Path(directory), len(classes))
     _touch_memory(path)
     wall, cpu = time.perf_counter(), time.process_time()
-    learned = learn(open_table(path, target=target, count_columns=False), classes=list(classes))
+    learned = learn(_live(path, target=target), classes=list(classes))
     _measured(learned.rows, wall, cpu)
 
 
@@ -213,7 +223,7 @@ def _compile(place: Path, n_classes: int) -> None:
     duckdb.sql(f"COPY (FROM read_csv('{place}/rows.csv')) TO '{place}/rows.parquet' (FORMAT parquet)")
     learn(open_table(place / "rows.csv", target="y"))
     learn(open_table(place / "rows.parquet", target="y"))
-    learn(open_table(place / "rows.svm", count_columns=False))
+    learn(_live(place / "rows.svm"))
 
 
 def _compile_reading(place: Path) -> None:

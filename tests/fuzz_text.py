@@ -149,7 +149,7 @@ def libsvm_text(rng: random.Random) -> bytes:
 def read_libsvm(path: Path):
     """Label and entries of each row, in bits; None if the file is refused."""
     try:
-        lines = list(open_table(path, count_columns=False).pieces())
+        lines = list(open_table(path, live=True).pieces())
     except InputError:
         return None
     rows = []

@@ -333,7 +333,7 @@ def test_columns_that_no_memory_holds_are_refused(tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"row 2 has a column 2,000,000,000.* about 10,000,000"):
         open_table(path)
     with pytest.raises(InputError, match="row 2 has a column"):
-        learn(open_table(path, count_columns=False), classes=[-1, 1])
+        learn(open_table(path, live=True), classes=[-1, 1])
 
 
 @pytest.mark.parametrize(

@@ -390,6 +390,11 @@ def test_whole_numbers_of_json_that_would_be_rounded_are_refused(tmp_path, case)
             _ = labels.classes
 
 
+def test_points_of_json_numbers_never_separate_thousands(tmp_path):
+    path = write_json_lines(tmp_path / "rows.jsonl", ["1.234", "5", "70"])
+    assert open_table(path, target="y").read()[0][:, 0].tolist() == [1.234, 5.0, 70.0]
+
+
 def test_numbers_of_json_are_the_nearest_floats(tmp_path):
     cells = ["3e23", "3e-25", "1.67e-27", "5e-324", "1e300", "9007199254740994", "0.1"]
     X = open_table(write_json_lines(tmp_path / "rows.jsonl", cells), target="y").read()[0]

@@ -130,7 +130,6 @@ class Reading:
         intercept: bool = True,
         known: Any = None,
         labelled: bool = False,
-        count_columns: bool = True,
         live: bool = False,
     ) -> Any:
         """Open the table without reading it.
@@ -149,7 +148,6 @@ class Reading:
             **asked,
             intercept=intercept,
             encoding=known,
-            count_columns=count_columns,
             live=live,
         )
         if labelled:

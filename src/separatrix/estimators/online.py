@@ -277,7 +277,9 @@ class _Run:
             "target": self.table.target_name,
             "columns": self.table.encoding.as_dict() if self.uncounted is None else None,
             "intercept": self.table.encoding.intercept,
-            "rows": self.table.asked,
+            "rows": {
+                each: getattr(self.table.request, each) for each in ("where", "sql", "table", "missing")
+            },
             "average": self.model.average,
             "eta0": float(self.model.eta0),
         }

@@ -201,10 +201,10 @@ class NamedTable(Table):
         for batch in ahead(self.cleaned(self.used, max(rows, batch_rows(width)), start)):
             target = None if self.target_name is None else batch.column(len(self.encoding.columns))
             self._refuse_rounded(batch, at)
-            if any(map(_lacks_some, batch.columns)):
-                raise self._missing()
             columns = self._features(batch)
             for begin in range(0, batch.num_rows, rows):
+                if any(map(_lacks_some, batch.slice(begin, rows).columns)):
+                    raise self._missing()
                 X = to_rows(columns, begin, min(begin + rows, batch.num_rows))
                 yield X, None if target is None else self._typed(arrow_labels(target.slice(begin, len(X))))
             at += batch.num_rows

@@ -140,11 +140,6 @@ class Table:
         return () if self.source is None or not self.source.stamps else self.source.names
 
     @property
-    def asked(self) -> dict[str, str | None]:
-        """Which rows the user asked for."""
-        return {name: getattr(self.request, name) for name in ("where", "sql", "table", "missing")}
-
-    @property
     def feature_names(self) -> tuple[str, ...]:
         """One name per column of the matrix."""
         return self.encoding.feature_names

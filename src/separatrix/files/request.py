@@ -43,8 +43,10 @@ class Request:
         Whether the model has an intercept, so that the first level of a text column needs no column.
     encoding : Encoding, optional
         The encoding of the table that a model was fitted on; the same columns are read, in that order.
-    count_columns : bool
-        Whether to count the columns of a LIBSVM file now, which takes a reading of it.
+    live : bool
+        Whether rows of standard input may be read before all of it has arrived. This is possible for LIBSVM,
+        whose columns are not counted then, and for CSV of plain numbers. Whatever needs all rows (text
+        columns, a condition, unknown classes) waits for them.
     decimal : {".", ","}, optional
         The decimal sign of numbers in text; by default, the columns decide.
     thousands : str, optional
@@ -73,7 +75,7 @@ class Request:
     missing: str = "error"
     intercept: bool = True
     encoding: Encoding | None = None
-    count_columns: bool = True
+    live: bool = False
     decimal: str | None = None
     thousands: str | None = None
     na: tuple[str, ...] = ()

@@ -32,7 +32,7 @@ FORMATS = (
 )
 
 
-def open_table(source: str | os.PathLike[str] | None, *, live: bool = False, **options: Any) -> Table:
+def open_table(source: str | os.PathLike[str] | None, **options: Any) -> Table:
     """Open a file, a pattern of files, a database, the answer to a query, or standard input as a table.
 
     Numbers are used as they are. Text that holds numbers (decimal commas, thousands separators, a unit) is
@@ -46,10 +46,6 @@ def open_table(source: str | os.PathLike[str] | None, *, live: bool = False, **o
         CSV or TSV, Parquet, JSON lines, a pattern of these, a folder of Parquet files, SQLite, DuckDB,
         LIBSVM, npy, npz, Excel, Arrow and Feather, ARFF, SAS, SPSS, Stata, IDX; each also as gzip, bz2, zstd,
         xz, or as the only file of a zip; or standard input. None if ``sql`` names its files itself.
-    live : bool
-        Whether rows of standard input may be read before all of it has arrived. This is possible for LIBSVM
-        and for CSV of plain numbers. Whatever needs all rows (text columns, a condition, unknown classes)
-        waits for them.
     **options
         Which rows and columns are wanted, and how they are written; see `Request`.
 
@@ -68,7 +64,7 @@ def open_table(source: str | os.PathLike[str] | None, *, live: bool = False, **o
             )
         connection = duckdb_files.connect()
         return open_columns(duckdb_files.ask("The query", connection, request.sql, queried=True), request)
-    found = find_source(source, FORMATS, live=live, text_encoding=request.text_encoding)
+    found = find_source(source, FORMATS, live=request.live, text_encoding=request.text_encoding)
     if request.sheet is not None and found.format is not excel.FORMAT:
         raise InputError(
             f"'sheet' is for Excel files; {found.name!r} is {found.format.kind}.", parameter="sheet"

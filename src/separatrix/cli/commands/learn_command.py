@@ -55,7 +55,7 @@ def learn(
     if checkpoint is None and every is not None:
         raise typer.BadParameter("--every needs a file for the state. Name it with --checkpoint.")
     options.need_apart(source.data, output=output, checkpoint=checkpoint)
-    rows = source.open(intercept=intercept, count_columns=False, live=True)
+    rows = source.open(intercept=intercept, live=True)
     begun = time.perf_counter()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # handle it like Ctrl-C
     with options.naming_rows(rows), Progress() as line:

@@ -110,7 +110,8 @@ def open_json(source: Source, request: Request) -> Columns:
     numbers = frozenset(name for name, kind in kinds.items() if request.sql is None and _is_number(kind))
     kinds |= dict.fromkeys(numbers, "VARCHAR")
     columns = ", ".join(f"{_literal(name)}: {_literal(kind)}" for name, kind in kinds.items())
-    return ask(source.name, connection, f"FROM read_json({files}, columns = {{{columns}}})", untyped=numbers)
+    query = f"FROM read_json({files}, columns = {{{columns}}})"
+    return ask(source.name, connection, query, numbers=numbers, untyped=numbers)
 
 
 def _is_number(kind: str) -> bool:

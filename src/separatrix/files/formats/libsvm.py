@@ -49,7 +49,7 @@ def open_libsvm(source: Source, request: Request) -> LibsvmTable:
     if request.target not in (None, LABEL):
         raise InputError(f"The target of a LIBSVM file is the first number of each line, called {LABEL!r}.")
     table = LibsvmTable(request, request.encoding or Encoding(intercept=request.intercept), source)
-    return table.counted() if request.encoding is None and request.count_columns else table
+    return table.counted() if request.encoding is None and not request.live else table
 
 
 @dataclass(eq=False)
