@@ -32,7 +32,7 @@ def rounded(X: Floats, parts: int = 64) -> Floats:
 
 def _separable() -> PresetAnswer:
     problem = datasets.make_separable(40, margin=0.15, radius=2.0, intercept=True, random_state=3)
-    return PresetAnswer(points(problem.X, problem.y), PLAIN)
+    return PresetAnswer(points(rounded(problem.X), problem.y), PLAIN)
 
 
 def _xor() -> PresetAnswer:
@@ -76,8 +76,10 @@ def _iris() -> PresetAnswer:
     from sklearn.datasets import load_iris
 
     loaded = load_iris()
-    columns = ("petal length", "petal width")
-    data = points(loaded.data[:, 2:4], loaded.target, tuple(map(str, loaded.target_names)), columns)
+    columns = ("petal length (mm)", "petal width (mm)")
+    data = points(
+        np.round(10.0 * loaded.data[:, 2:4]), loaded.target, tuple(map(str, loaded.target_names)), columns
+    )
     return PresetAnswer(data, replace(PLAIN, updates=500))
 
 

@@ -7,7 +7,7 @@ let past = [];
 let future = [];
 let present = null;
 
-export function begin() {
+export function forget() {
   present = snapshot();
   past = [];
   future = [];

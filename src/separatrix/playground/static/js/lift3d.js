@@ -1,16 +1,16 @@
-// The radial lift in three dimensions: points on a bowl and the plane that cuts it, turned by dragging.
+// The radial lift in three dimensions, in place of the picture: points on a bowl and the plane that cuts it.
 
-import { state, on, isFlat, classCount } from "./state.js";
+import { state, on, tell, isFlat, classCount } from "./state.js";
 import { Refusal, ask } from "./api.js";
-import { CanvasPen } from "./pen.js";
+import { magnified, penOf } from "./picture.js";
 import { colors, mark, tint } from "./shapes.js";
 import { number, t } from "./texts.js";
 
 const canvas = document.getElementById("lift");
 const words = document.getElementById("lift-text");
+const button = document.getElementById("lift-toggle");
 const turn = { around: -0.6, up: 0.42 };
 let lifted = null;
-let seen = false;
 let due = false;
 
 // Map space to the picture: a rotation and a parallel projection.
@@ -19,7 +19,7 @@ function camera(width, height) {
   const middle = low.map((value, at) => (value + high[at]) / 2);
   const wide = Math.max(high[0] - low[0], high[1] - low[1]) || 1;
   const tall = high[2] - low[2] || 1;
-  const size = 0.62 * Math.min(width, height * 1.3);
+  const size = 0.72 * Math.min(width, height * 1.2);
   const [c, s, cu, su] = [Math.cos(turn.around), Math.sin(turn.around), Math.cos(turn.up), Math.sin(turn.up)];
   return ([x, y, z]) => {
     const [a, b, h] = [(x - middle[0]) / wide, (y - middle[1]) / wide, ((z - middle[2]) / tall) * 0.75];
@@ -63,15 +63,10 @@ function draw() {
   due = true;
   requestAnimationFrame(() => {
     due = false;
-    const ratio = window.devicePixelRatio || 1;
     const { clientWidth: width, clientHeight: height } = canvas;
     if (!width) return;
-    canvas.width = Math.round(width * ratio);
-    canvas.height = Math.round(height * ratio);
-    const context = canvas.getContext("2d");
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const pen = penOf(canvas, width, height, window.devicePixelRatio || 1);
     const paint = colors();
-    const pen = new CanvasPen(context);
     pen.path([[0, 0], [width, 0], [width, height], [0, height]], { fill: paint.paper, close: true });
     if (!lifted) return;
     const to = camera(width, height);
@@ -90,14 +85,14 @@ function draw() {
       const foot = to([row[0], row[1], low[2]]);
       pen.path([foot, place], { stroke: paint.muted, width: 1, alpha: 0.35 });
       const label = state.data.labels[at];
-      mark(pen, label, place[0], place[1], 4.5, { fill: paint.classes[label], stroke: paint.ink, width: 0.8 });
+      mark(pen, label, place[0], place[1], 5.5 * magnified(), { fill: paint.classes[label], stroke: paint.ink, width: 0.8 });
     }
     pen.text("x² + y²", ...corner(0, 0, 1).slice(0, 2), { color: paint.muted, size: 12, halo: paint.paper });
   });
 }
 
 async function update() {
-  if (!seen) return;
+  if (canvas.hidden) return;
   if (!isFlat() || classCount() < 2) {
     lifted = null;
     words.textContent = isFlat() ? "" : t("lift3d_two");
@@ -107,7 +102,7 @@ async function update() {
   try {
     lifted = await ask("lift", { data: state.data });
     if (lifted.rows.length !== state.data.rows.length) lifted = null;
-    else if (lifted.status === "separable") words.textContent = t("lift3d_separable", { margin: number(lifted.margin) });
+    else if (lifted.status === "separable") words.textContent = t("lift3d_separable", { margin: number(lifted.margin, 3) });
     else words.textContent = t("lift3d_not", { status: t(`status_${lifted.status}`) });
   } catch (problem) {
     if (!(problem instanceof Refusal)) throw problem;
@@ -140,14 +135,16 @@ canvas.addEventListener("keydown", (event) => {
   draw();
 });
 
-export const angles = () => ({ ...turn });
+// Show the lift instead of the picture, or the picture again.
+export function showLift(open) {
+  document.getElementById("lift-view").hidden = !open;
+  canvas.hidden = !open;
+  button.setAttribute("aria-pressed", String(open));
+  if (open) update();
+  tell("lift");
+}
 
-// The answer is requested only if the panel is visible.
-new IntersectionObserver((entries) => {
-  seen = entries.some((entry) => entry.isIntersecting);
-  if (seen) update();
-}).observe(canvas);
+button.addEventListener("click", () => showLift(canvas.hidden));
 new ResizeObserver(draw).observe(canvas);
-on("verdict", () => { if (state.verdict) update(); });
-on("words", update);
+on("run words", update);
 on("theme", draw);

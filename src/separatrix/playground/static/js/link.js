@@ -22,7 +22,9 @@ export function encodeState() {
   return text.length > LONGEST ? null : text;
 }
 
+// The whole state, or the name of a preset that is unchanged and at its end.
 export function linkNow() {
+  if (state.preset) return `${sharedAddress()}#p=${state.preset}`;
   const text = encodeState();
   return text === null ? null : `${sharedAddress()}#${text}`;
 }
@@ -55,6 +57,7 @@ function plausible(name, value) {
 
 // Read the address: a state, or the name of the problem, or nothing.
 export function readLink(hash = location.hash) {
+  if (hash.startsWith("#p=")) return { preset: hash.slice(3) };
   if (!hash.startsWith("#s=")) return null;
   let told;
   try {
@@ -78,6 +81,7 @@ export function writeLink() {
   clearTimeout(due);
   due = setTimeout(() => {
     const text = state.data.rows.length ? encodeState() : null;
-    history.replaceState(null, "", text === null ? location.pathname : `${location.pathname}#${text}`);
+    const here = `${location.pathname}${location.search}`;
+    history.replaceState(null, "", text === null ? here : `${here}#${text}`);
   }, 400);
 }

@@ -1,29 +1,35 @@
 // Connect all parts of the page, and show the first state.
 
-import { DEFAULTS, emptyData, on, state, tell } from "./state.js";
-import { about, ask } from "./api.js";
+import { begin, on, state, tell, frames } from "./state.js";
+import { about, ask, Refusal } from "./api.js";
 import { refresh, statistics } from "./refresh.js";
-import { begin, commit } from "./history.js";
-import { fill, language, notify, number, say, setLanguage, t } from "./texts.js";
-import { fitBox, redraw } from "./picture.js";
+import { commit, forget } from "./history.js";
+import { errorWords, fill, language, notify, number, say, setLanguage, t } from "./texts.js";
+import { redraw } from "./picture.js";
+import { fitBox } from "./view.js";
 import { bounds } from "./points.js";
-import { goTo, pause } from "./timeline.js";
+import { seen } from "./gestures.js";
+import { goTo, pause, play } from "./timeline.js";
 import { readLink, writeLink } from "./link.js";
 import { back } from "./keyboard.js";
+import { silence, suggest } from "./hint.js";
+import { unexplain } from "./proof.js";
 import { setLessons, startLesson } from "./lessons.js";
-import { startTour } from "./tour.js";
 import { sizes, whenUsed } from "./table.js";
-import "./toolbar.js";
+import "./strip.js";
 import "./step.js";
-import "./verdict.js";
+import "./chart.js";
 import "./method.js";
-import "./curves.js";
 import "./ledger.js";
 import "./lift3d.js";
-import "./export.js";
+import "./share.js";
 
 const $ = (id) => document.getElementById(id);
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
+const still = window.matchMedia("(prefers-reduced-motion: reduce)");
+const OPENING = 6; // seconds in which the first run is shown
+let presets = [];
+let fitting = false; // places of more than two columns are known with the run
 
 function remembered(name, otherwise) {
   try {
@@ -58,8 +64,6 @@ function showWords() {
   redraw();
 }
 
-let presets = [];
-
 function fillPresets() {
   const list = $("preset");
   list.replaceChildren(...["", ...presets].map((name) => {
@@ -72,33 +76,42 @@ function fillPresets() {
 }
 
 // Show new points: all of them in view, then the run.
-let fitting = false;
-
 function showAll(moment = "start") {
   pause();
+  unexplain();
+  notify("");
+  state.shown = state.data;
   state.run = null;
   state.verdict = null;
   fitting = state.data.columns.length !== 2;
   fitBox();
-  tell("settings");
-  tell("classes");
-  tell("selection");
+  for (const topic of ["settings", "classes", "selection"]) tell(topic);
   refresh({ moment });
 }
 
-async function choosePreset(name) {
-  if (!name) return;
-  const answer = await ask("preset", { name });
-  state.data = answer.data;
-  state.settings = { ...DEFAULTS, ...answer.settings };
-  state.preset = name;
-  state.selected = [];
+async function choosePreset(name, moment = "start") {
+  try {
+    const { data, settings } = await ask("preset", { name });
+    begin({ data, settings, preset: name });
+  } catch (problem) {
+    if (!(problem instanceof Refusal)) throw problem;
+    notify(errorWords(problem));
+    return false;
+  }
   commit();
-  notify("");
-  showAll();
+  showAll(moment);
+  return true;
 }
 
-$("preset").addEventListener("change", () => choosePreset($("preset").value));
+$("preset").addEventListener("change", () => {
+  silence();
+  if ($("preset").value) choosePreset($("preset").value);
+});
+$("reset").addEventListener("click", () => {
+  begin(state.origin);
+  commit();
+  showAll("end");
+});
 $("language").addEventListener("change", () => {
   remember("language", $("language").value);
   showWords();
@@ -107,13 +120,23 @@ $("theme").addEventListener("change", () => {
   remember("theme", $("theme").value);
   showTheme();
 });
+$("menu").addEventListener("click", () => {
+  const open = $("tools").classList.toggle("open");
+  $("menu").setAttribute("aria-expanded", String(open));
+});
+document.addEventListener("click", (event) => {
+  if (event.target.closest("#tools, #menu") && !event.target.closest("#tools button")) return;
+  $("tools").classList.remove("open");
+  $("menu").setAttribute("aria-expanded", "false");
+});
 dark.addEventListener("change", showTheme);
 $("undo").addEventListener("click", () => back());
 $("redo").addEventListener("click", () => back(true));
 whenUsed(() => showAll());
 
-on("data", () => {
+on("data settings", () => {
   $("empty").hidden = state.data.rows.length > 0;
+  $("reset").disabled = !state.origin || (state.origin.data === state.data && JSON.stringify(state.origin.settings) === JSON.stringify(state.settings));
   if ($("preset").value !== state.preset) $("preset").value = state.preset;
   writeLink();
   redraw();
@@ -122,11 +145,10 @@ on("run", () => {
   if (fitting && state.run) {
     fitting = false;
     fitBox();
-    if (state.settings.method === "kernel" || state.settings.average === "voted") refresh({ moment: "start" });
+    seen();
   }
-  const failure = state.failure;
   if (state.run && !state.playing) say(t("live_run", { mistakes: state.run.mistakes, ended: t(state.run.updates ? `ended_${state.run.status}` : "solved") }));
-  else if (failure) say(failure.message);
+  else if (state.failure) say(errorWords(state.failure));
   redraw();
 });
 on("moment", () => {
@@ -136,30 +158,45 @@ on("moment", () => {
 let resized = 0;
 new ResizeObserver(() => {
   redraw();
-  clearTimeout(resized); // a kernel's regions are computed for what is seen
-  if (state.run?.field) resized = setTimeout(() => refresh(), 300);
+  clearTimeout(resized);
+  resized = setTimeout(seen, 200);
 }).observe($("plot"));
+
+// Do something once, with the next run.
+function once(action) {
+  let done = false;
+  on("run", () => {
+    if (done || !state.run) return;
+    done = true;
+    action();
+  });
+}
 
 async function open() {
   const link = readLink();
   if (!link) return false;
+  silence();
+  if (link.preset) return choosePreset(link.preset, "end");
   if (link.problem) {
     notify(t(link.problem));
     return false;
   }
-  state.data = link.data;
-  state.settings = link.settings;
-  state.preset = "";
-  begin();
+  begin(link);
+  forget();
+  once(() => goTo(link.moment, { quiet: true }));
   showAll("start");
-  const arrive = () => {
-    if (!state.run) return;
-    goTo(link.moment, { quiet: true });
-    arrived = true;
-  };
-  let arrived = false;
-  on("run", () => { if (!arrived) arrive(); });
   return true;
+}
+
+// The line swings through its mistakes; then the page suggests what to try.
+function opening() {
+  if (still.matches) goTo(frames(), { quiet: true });
+  else play(OPENING);
+  const end = () => {
+    if (!state.playing) suggest();
+  };
+  if (state.playing) on("playing", end);
+  else end();
 }
 
 async function start() {
@@ -176,26 +213,22 @@ async function start() {
   $("version").textContent = told.version;
   setLessons(told.lessons, showAll);
   fillPresets();
-  begin();
   const patience = setTimeout(() => notify(t("starting")), 3000);
-  on("run", () => {
+  once(() => {
     clearTimeout(patience);
     if ($("notice").textContent === t("starting")) notify("");
   });
   const wanted = new URLSearchParams(location.search).get("lesson");
-  if (wanted) startLesson(wanted);
-  else if (!(await open())) {
-    state.data = emptyData();
+  if (wanted) {
+    await startLesson(wanted);
+  } else if (!(await open())) {
+    const broken = $("notice").textContent;
+    once(opening);
     await choosePreset("separable");
-    begin();
-    const link = readLink();
-    if (link?.problem) notify(t(link.problem));
+    notify(broken);
   }
+  forget();
   document.documentElement.dataset.ready = "true";
-  if (remembered("tour", "") !== "seen" && !wanted) {
-    remember("tour", "seen");
-    startTour();
-  }
 }
 
 window.addEventListener("hashchange", () => {

@@ -26,7 +26,8 @@ const NUMBERS = {
 };
 
 export function change(values, { moment = "keep" } = {}) {
-  Object.assign(state.settings, values);
+  state.settings = { ...state.settings, ...values };
+  state.preset = "";
   tidy();
   commit();
   refresh({ moment });

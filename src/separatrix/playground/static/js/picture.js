@@ -1,152 +1,48 @@
-// The picture: regions, points, planes and proofs, drawn from the answer of the server on any pen.
+// The picture: regions, lines, points and proofs, drawn from the answers on any pen.
 
-import { state, places, frameAt, frames } from "./state.js";
+import { state, places, placesNow, frameAt, frames, countsAt } from "./state.js";
 import { colors, frame, mark, region, segment, ticks, tint } from "./shapes.js";
 import { CanvasPen } from "./pen.js";
-import { number } from "./texts.js";
+import { drawField } from "./field.js";
+import { drawHulls, drawRoad, drawWitness } from "./proof_drawing.js";
+import { number, t } from "./texts.js";
 
 const REGION = 0.16;
 
-export const overlay = { cursor: null, lasso: null, box: null };
+export const overlay = { cursor: null, lasso: null };
 
-export function countsAt(made) {
-  const counts = new Array(state.data.rows.length).fill(0);
-  const rows = state.run?.updates?.rows;
-  if (rows) for (let at = 0; at < made; at += 1) counts[rows[at]] += 1;
-  return counts;
-}
+const smooth = (share) => share * share * (3 - 2 * share);
 
-// Return the planes at the moment that is shown: those of the step, or those of the final model.
+// The planes at the moment that is shown: those of the step, on their way if it is being played, or those of the model.
 export function planesNow() {
-  const run = state.run;
+  const { run } = state;
   if (!run) return null;
   const last = state.moment >= frames();
-  if (run.model.planes && (last || !run.updates)) return run.model.planes;
-  if (run.updates?.planes) return run.updates.planes[frameAt(state.moment).made];
-  return null;
-}
-
-const decoded = new WeakMap();
-
-function floats(text) {
-  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-  return new Float32Array(bytes.buffer);
-}
-
-function unpacked(field) {
-  if (!decoded.has(field)) {
-    decoded.set(field, {
-      columns: floats(field.columns),
-      states: field.coefficients ? floats(field.coefficients) : null,
-      final: floats(field.final),
-    });
-  }
-  return decoded.get(field);
-}
-
-// Compute, at each knot of the grid, by how much the score of each class exceeds the best other score.
-export function leads(run, moment) {
-  const field = run.field;
-  if (!field) return null;
-  const { columns, states, final } = unpacked(field);
-  const knots = field.size * field.size;
-  const classes = run.classes.length;
-  let scores = final;
-  if (states && moment < frames()) {
-    const width = classes === 2 ? 1 : classes;
-    const support = field.support.length;
-    const first = frameAt(moment).made * support * width;
-    scores = new Float32Array(knots * classes);
-    for (let s = 0; s < support; s += 1) {
-      for (let c = 0; c < width; c += 1) {
-        const amount = states[first + s * width + c];
-        if (amount === 0) continue;
-        const offset = (classes === 2 ? 1 : c) * knots;
-        const column = s * knots;
-        for (let at = 0; at < knots; at += 1) scores[offset + at] += amount * columns[column + at];
-      }
-    }
-  }
-  const found = new Float32Array(knots * classes);
-  for (let c = 0; c < classes; c += 1) {
-    for (let at = 0; at < knots; at += 1) {
-      let other = -Infinity;
-      for (let d = 0; d < classes; d += 1) if (d !== c && scores[d * knots + at] > other) other = scores[d * knots + at];
-      found[c * knots + at] = scores[c * knots + at] - other;
-    }
-  }
-  return found;
-}
-
-// The regions of a grid of scores, cell by cell, with straight edges where the lead is zero.
-function drawField(pen, view, paint, run) {
-  const found = leads(run, state.moment);
-  if (!found || found.every((value) => value === 0)) return;
-  const { size, box: [left, right, bottom, top] } = run.field;
-  const wide = (right - left) / (size - 1);
-  const high = (top - bottom) / (size - 1);
-  const at = (column, row) => view.toPicture([left + column * wide, bottom + row * high]);
-  const edges = [];
-  run.classes.forEach((label, c) => {
-    const value = (column, row) => found[c * size * size + row * size + column];
-    const fill = tint(paint.classes[label], paint.paper, REGION);
-    for (let row = 0; row + 1 < size; row += 1) {
-      let from = -1; // where a run of whole cells began
-      for (let column = 0; column < size; column += 1) {
-        const corners = column + 1 < size ? [[column, row], [column + 1, row], [column + 1, row + 1], [column, row + 1]] : [];
-        const values = corners.map(([x, y]) => value(x, y));
-        const whole = corners.length > 0 && values.every((each) => each >= 0);
-        if (whole && from < 0) from = column;
-        if (!whole && from >= 0) {
-          const [[x0, y0], [x1, y1]] = [at(from, row), at(column, row + 1)];
-          pen.path([[x0, y0 + 0.5], [x1 + 0.5, y0 + 0.5], [x1 + 0.5, y1], [x0, y1]], { fill, close: true });
-          from = -1;
-        }
-        if (whole || !values.some((each) => each >= 0)) continue;
-        const outline = [];
-        const ends = [];
-        corners.forEach(([x, y], k) => {
-          const next = (k + 1) % 4;
-          if (values[k] >= 0) outline.push(at(x, y));
-          if (values[k] >= 0 !== values[next] >= 0) {
-            const share = values[k] / (values[k] - values[next]);
-            const crossing = at(x + share * (corners[next][0] - x), y + share * (corners[next][1] - y));
-            outline.push(crossing);
-            ends.push(crossing);
-          }
-        });
-        pen.path(outline, { fill, close: true });
-        if (c > 0 || run.classes.length > 2) for (let k = 0; k + 1 < ends.length; k += 2) edges.push([ends[k], ends[k + 1]]);
-      }
-    }
-  });
-  for (const edge of edges) pen.path(edge, { stroke: paint.ink, width: 1.8 });
-}
-
-function drawPlanes(pen, view, paint, run) {
-  const planes = planesNow();
-  if (!planes) return;
-  const box = view.shown;
-  const zero = planes.every((plane) => plane.every((value) => value === planes[0][0] && value === 0));
-  if (!zero) {
-    planes.forEach((_, at) => {
-      const area = region(planes, at, box).map(view.toPicture);
-      if (area.length > 2) pen.path(area, { fill: tint(paint.classes[run.classes[at]], paint.paper, REGION), close: true });
-    });
-  }
+  if (run.model.planes && (!run.updates || (last && state.blend >= 1))) return run.model.planes;
+  const all = run.updates?.planes;
+  if (!all) return null;
   const step = frameAt(state.moment);
-  if (step?.mistake && run.updates?.planes && state.moment < frames() + 1) {
-    drawBorders(pen, view, run.updates.planes[step.before], box, { stroke: paint.muted, width: 1.2, dash: [5, 4] });
-  }
-  drawBorders(pen, view, planes, box, { stroke: paint.ink, width: 2 });
-  drawMargin(pen, view, paint, run, planes, box);
+  const after = all[step.made];
+  if (state.blend >= 1 || !step.mistake) return after;
+  const share = smooth(state.blend);
+  return all[step.before].map((plane, at) => plane.map((value, k) => value + share * (after[at][k] - value)));
 }
 
-function drawBorders(pen, view, planes, box, paint, level = 0) {
+// The score of a point under the weights that are shown: positive if it is on its own side. Null if it is not known.
+export function scoreNow(row) {
+  const planes = planesNow();
+  const { run } = state;
+  if (!planes || !run.view.exact) return null;
+  const [x, y] = places()[row];
+  const own = run.classes.indexOf(state.shown.labels[row]);
+  const scores = planes.map(([a, b, c]) => a * x + b * y + c);
+  return scores[own] - Math.max(...scores.filter((_, at) => at !== own));
+}
+
+function drawBorders(pen, view, planes, paint) {
   for (let one = 0; one < planes.length; one += 1) {
     for (let other = one + 1; other < planes.length; other += 1) {
-      const line = planes[one].map((value, at) => value - planes[other][at]);
-      let ends = segment([line[0], line[1], line[2] - level], box);
+      let ends = segment(planes[one].map((value, at) => value - planes[other][at]), view.shown);
       // with more than two classes, only where both lead the rest
       planes.forEach((third, at) => {
         if (at === one || at === other || ends.length < 2) return;
@@ -166,186 +62,186 @@ function cut([p, q], [a, b, c]) {
   return u >= 0 ? [p, middle] : [middle, q];
 }
 
-// The lines through the nearest points, or at scores 1 and -1 if these have a meaning for the method.
-function drawMargin(pen, view, paint, run, planes, box) {
-  if (planes.length !== 2 || !state.run.view.exact) return;
-  const line = planes[1].map((value, at) => value - planes[0][at]);
-  const paintIt = { stroke: paint.muted, width: 1.2, dash: [2, 4] };
-  let levels = [];
-  if (run.model.margin_planes) levels = [1, -1];
-  else {
-    const nearest = state.moment >= frames() ? run.model.lowest : run.updates.lowest[frameAt(state.moment).made];
-    if (nearest > 0) levels = [nearest, -nearest];
-  }
-  for (const level of levels) {
-    const ends = segment([line[0], line[1], line[2] - level], box);
-    if (ends.length === 2) pen.path(ends.map(view.toPicture), paintIt);
-  }
+function drawRegions(pen, view, paint, planes) {
+  if (planes.every((plane) => plane.every((value) => value === 0))) return;
+  planes.forEach((_, at) => {
+    const area = region(planes, at, view.shown).map(view.toPicture);
+    if (area.length > 2) pen.path(area, { fill: tint(paint.classes[state.run.classes[at]], paint.paper, REGION), close: true });
+  });
 }
 
-function drawAxes(pen, view, paint, width, height) {
+function drawLines(pen, view, paint, planes, size) {
+  const { run } = state;
+  const step = frameAt(state.moment);
+  if (step?.mistake && run.updates?.planes) drawBorders(pen, view, run.updates.planes[step.before], { stroke: paint.muted, width: 1.4 * size, dash: [5, 5] });
+  drawBorders(pen, view, planes, { stroke: paint.ink, width: 2.6 * size, round: true });
+  if (!run.model.margin_planes || planes.length !== 2) return;
+  const line = planes[1].map((value, at) => value - planes[0][at]);
+  for (const level of [1, -1]) pen.path(segment([line[0], line[1], line[2] - level], view.shown).map(view.toPicture), { stroke: paint.muted, width: 1.2 * size, dash: [2, 4] });
+}
+
+// Ticks along the edges; the names of the axes take the place of a tick that they would touch.
+function drawAxes(pen, view, paint, width, height, size) {
   const box = view.shown;
-  const grid = { stroke: paint.faint, width: 1 };
-  for (const x of ticks(box.left, box.right, Math.max(3, width / 110))) {
+  const font = 11 * size;
+  const grid = { stroke: paint.faint, width: 1, alpha: 0.8 };
+  const flat = state.run ? state.run.view.flat : state.shown.columns.length === 2;
+  const names = flat ? state.shown.columns : [t("axis_along"), t("axis_across")];
+  const [nameX, nameY] = names.map((name) => (name ?? "").slice(0, 30));
+  const room = width - 18 - pen.width(nameX, 13 * size);
+  for (const x of ticks(box.left, box.right, Math.max(3, width / (120 * size)))) {
     const [at] = view.toPicture([x, 0]);
     pen.path([[at, 0], [at, height]], grid);
-    pen.text(number(x), at + 4, height - 6, { color: paint.muted, size: 11 });
+    const words = number(x);
+    if (at > 46 * size && at + 5 + pen.width(words, font) < room) pen.text(words, at + 5, height - 8, { color: paint.muted, size: font });
   }
-  for (const y of ticks(box.bottom, box.top, Math.max(3, height / 110))) {
+  for (const y of ticks(box.bottom, box.top, Math.max(3, height / (110 * size)))) {
     const [, at] = view.toPicture([0, y]);
     pen.path([[0, at], [width, at]], grid);
-    pen.text(number(y), 6, at - 4, { color: paint.muted, size: 11 });
+    if (at > 44 * size && at < height - 26) pen.text(number(y), 8, at - 5, { color: paint.muted, size: font });
   }
   const [x0, y0] = view.toPicture([0, 0]);
-  pen.path([[x0, 0], [x0, height]], { stroke: paint.muted, width: 1, alpha: 0.5 });
-  pen.path([[0, y0], [width, y0]], { stroke: paint.muted, width: 1, alpha: 0.5 });
-  const labels = state.run?.view.labels ?? state.data.columns;
-  pen.text(labels[0] ?? "", width - 8, height - 6, { color: paint.muted, size: 12, anchor: "end", halo: paint.paper });
-  pen.text(labels[1] ?? "", 30, 16, { color: paint.muted, size: 12, halo: paint.paper });
+  pen.paths([[[x0, 0], [x0, height]], [[0, y0], [width, y0]]], { stroke: paint.muted, width: 1, alpha: 0.45 });
+  pen.text(nameX, width - 10, height - 9, { color: paint.ink, size: 13 * size, anchor: "end", halo: paint.paper });
+  pen.text(nameY, 8, 8 + 13 * size, { color: paint.ink, size: 13 * size, halo: paint.paper });
 }
 
 function drawArrow(pen, from, to, paint) {
   const [dx, dy] = [to[0] - from[0], to[1] - from[1]];
   const length = Math.hypot(dx, dy);
   if (length < 3) return;
-  pen.path([from, to], paint);
   const [ux, uy] = [dx / length, dy / length];
-  const size = Math.min(10, length / 2);
-  const base = [to[0] - ux * size, to[1] - uy * size];
-  pen.path([to, [base[0] - uy * size * 0.5, base[1] + ux * size * 0.5], [base[0] + uy * size * 0.5, base[1] - ux * size * 0.5]], { fill: paint.stroke, close: true });
+  const head = Math.min(4.5 * paint.width, length / 2);
+  const base = [to[0] - ux * head, to[1] - uy * head];
+  pen.path([from, base], paint);
+  pen.path([to, [base[0] - uy * head * 0.5, base[1] + ux * head * 0.5], [base[0] + uy * head * 0.5, base[1] - ux * head * 0.5]], { fill: paint.stroke, close: true });
 }
 
-// The normal of the plane before and after, and what the update added.
-function drawNormals(pen, view, paint, run, width, height) {
+// The weights before and after, and what the update added; as long as the picture has room for all of them.
+function drawNormals(pen, view, paint, width, height, size) {
+  const { run } = state;
   const step = frameAt(state.moment);
   if (!step || !run.updates?.planes || run.classes.length !== 2) return;
-  const normals = run.updates.planes.map(([, [a, b]]) => [a, b]);
-  const longest = Math.max(...normals.map(([a, b]) => Math.hypot(a, b)));
-  if (!(longest > 0)) return;
-  const scale = (0.24 * Math.min(width, height)) / longest;
-  const foot = view.toPicture([0, 0]).map((value, at) => Math.min(Math.max(value, 40), (at ? height : width) - 40));
-  const tip = ([a, b]) => [foot[0] + a * scale, foot[1] - b * scale];
-  const after = tip(normals[step.made]);
-  if (step.mistake) {
-    const before = tip(normals[step.before]);
-    drawArrow(pen, foot, before, { stroke: paint.muted, width: 1.6, dash: [4, 3] });
-    drawArrow(pen, before, after, { stroke: paint.accent, width: 2.2 });
-  }
-  drawArrow(pen, foot, after, { stroke: paint.ink, width: 2.4 });
-  if (Math.hypot(after[0] - foot[0], after[1] - foot[1]) > 12) pen.text("w", after[0] + 6, after[1] - 6, { color: paint.ink, size: 14, halo: paint.paper });
-}
-
-function drawProof(pen, view, paint) {
-  const verdict = state.verdict;
-  if (!verdict || !places().length) return;
-  const at = places();
-  if (verdict.hulls.length && verdict.status !== "separable" && state.settings.method !== "kernel") {
-    verdict.hulls.forEach((corners, place) => {
-      const label = [...new Set(state.data.labels)].sort((a, b) => a - b)[place];
-      const line = corners.map((row) => view.toPicture(at[row]));
-      pen.path([...line, line[0]], { stroke: paint.classes[label], width: 1.5, dash: [6, 3] });
+  const normals = run.updates.planes.map(([, [a, b]]) => [a, -b]);
+  const edge = 34 * size;
+  const foot = view.toPicture([0, 0]).map((value, at) => Math.min(Math.max(value, 2 * edge), (at ? height : width) - 2 * edge));
+  let scale = Infinity;
+  for (const normal of normals) {
+    normal.forEach((value, at) => {
+      const limit = value > 0 ? (at ? height : width) - edge - foot[at] : foot[at] - edge;
+      if (value !== 0) scale = Math.min(scale, limit / Math.abs(value));
     });
+    scale = Math.min(scale, (0.26 * Math.min(width, height)) / Math.hypot(...normal));
   }
-  for (const { row } of verdict.witness) {
-    if (!at[row]) continue;
-    const [x, y] = view.toPicture(at[row]);
-    pen.circle(x, y, 14, { stroke: paint.accent, width: 2, dash: [3, 2] });
+  if (!Number.isFinite(scale) || scale <= 0) return;
+  const tip = ([a, b]) => [foot[0] + a * scale, foot[1] + b * scale];
+  const share = step.mistake ? smooth(state.blend) : 1;
+  const before = tip(normals[step.before]);
+  const end = tip(normals[step.made]);
+  const after = before.map((value, at) => value + share * (end[at] - value));
+  if (step.mistake) {
+    drawArrow(pen, foot, before, { stroke: paint.muted, width: 1.6 * size, dash: [4, 3] });
+    drawArrow(pen, before, after, { stroke: paint.accent, width: 2.4 * size });
   }
-  if (verdict.common_at.length === 2) {
-    const [x, y] = view.toPicture(verdict.common_at);
-    pen.circle(x, y, 8, { fill: paint.paper, stroke: paint.accent, width: 2.5 });
-    pen.path([[x - 5, y - 5], [x + 5, y + 5]], { stroke: paint.accent, width: 2.5 });
-    pen.path([[x - 5, y + 5], [x + 5, y - 5]], { stroke: paint.accent, width: 2.5 });
-  }
+  drawArrow(pen, foot, after, { stroke: paint.ink, width: 2.4 * size });
+  if (Math.hypot(after[0] - foot[0], after[1] - foot[1]) > 14) pen.text("w", after[0] + 8 * size, after[1] - 8 * size, { color: paint.ink, size: 15 * size, weight: 600, halo: paint.paper });
 }
 
-export function pointRadius(count, most) {
-  const base = state.data.rows.length > 400 ? 3.6 : state.data.rows.length > 150 ? 4.6 : 6;
-  return count > 0 ? base * (1 + 0.9 * Math.sqrt(count / most)) : base;
-}
-
-function drawPoints(pen, view, paint, run) {
+function drawPoints(pen, view, paint, size) {
+  const { run, shown } = state;
   const step = frameAt(state.moment);
   const counts = run?.updates ? countsAt(step.made) : (run?.counts ?? []);
   const most = Math.max(1e-12, ...(run?.counts ?? [1]));
+  const base = size * (shown.rows.length > 400 ? 3.8 : shown.rows.length > 150 ? 4.8 : 6.5);
   const chosen = new Set(state.selected);
+  const radius = (row) => (counts[row] > 0 ? base * (1 + 0.8 * Math.sqrt(counts[row] / most)) : base);
   places().forEach((place, row) => {
     const [x, y] = view.toPicture(place);
-    const r = pointRadius(counts[row] ?? 0, most);
-    const label = state.data.labels[row];
-    mark(pen, label, x, y, r, { fill: paint.classes[label], stroke: paint.ink, width: counts[row] > 0 ? 1.8 : 1 });
-    if (chosen.has(row)) pen.circle(x, y, r + 6, { stroke: paint.ink, width: 2, dash: [3, 3] });
-    if (row === state.hovered) pen.circle(x, y, r + 5, { stroke: paint.muted, width: 1.5 });
+    const r = radius(row);
+    const label = shown.labels[row];
+    mark(pen, label, x, y, r, { fill: paint.classes[label], stroke: paint.ink, width: (counts[row] > 0 ? 1.8 : 1) * size });
+    if (chosen.has(row)) pen.circle(x, y, r + 6 * size, { stroke: paint.ink, width: 2 * size, dash: [3, 3] });
+    else if (row === state.hovered) pen.circle(x, y, r + 5 * size, { stroke: paint.muted, width: 1.5 * size });
   });
-  if (step && step.row >= 0 && places()[step.row]) {
+  if (step?.row >= 0 && places()[step.row]) {
     const [x, y] = view.toPicture(places()[step.row]);
-    pen.circle(x, y, 17, { stroke: step.mistake ? paint.accent : paint.ink, width: step.mistake ? 3 : 1.8 });
+    const spread = step.mistake ? 1 - state.blend : 0;
+    pen.circle(x, y, radius(step.row) + (8 + 16 * spread) * size, { stroke: step.mistake ? paint.accent : paint.ink, width: (step.mistake ? 3.4 : 1.8) * size });
   }
 }
 
-export function drawPicture(pen, width, height) {
+// Where the points in hand are, until the run about them is there.
+function drawInHand(pen, view, paint, size) {
+  if (state.data === state.shown) return;
+  for (const row of state.selected) {
+    const place = placesNow()[row];
+    if (!place) continue;
+    const [x, y] = view.toPicture(place);
+    mark(pen, state.data.labels[row], x, y, 6.5 * size, { fill: paint.classes[state.data.labels[row]], stroke: paint.ink, width: 1 });
+  }
+}
+
+function drawCursor(pen, view, paint) {
+  if (overlay.lasso?.length > 1) pen.path(overlay.lasso, { stroke: paint.ink, width: 1.5, dash: [5, 4], close: true });
+  if (!overlay.cursor) return;
+  const [x, y] = view.toPicture(overlay.cursor);
+  for (const [dx, dy] of [[1, 0], [-1, 0], [0, 1], [0, -1]]) pen.path([[x + 4 * dx, y + 4 * dy], [x + 14 * dx, y + 14 * dy]], { stroke: paint.ink, width: 2 });
+  mark(pen, state.current, x, y, 4, { fill: paint.classes[state.current] });
+}
+
+export function drawPicture(pen, width, height, { size = 1, hand = false } = {}) {
   const paint = colors();
   const view = frame(state.box, width, height);
-  const run = state.run && state.run.view.places.length === state.data.rows.length ? state.run : null;
+  const planes = planesNow();
   pen.path([[0, 0], [width, 0], [width, height], [0, height]], { fill: paint.paper, close: true });
-  if (run) {
-    if (run.field && !planesNow()) drawField(pen, view, paint, run);
-    else drawPlanes(pen, view, paint, run);
-  }
-  drawAxes(pen, view, paint, width, height);
-  drawProof(pen, view, paint);
-  if (run) drawNormals(pen, view, paint, run, width, height);
-  drawPoints(pen, view, paint, run);
-  if (overlay.lasso?.length > 1) pen.path(overlay.lasso, { stroke: paint.ink, width: 1.5, dash: [5, 4], fill: undefined, close: true });
-  if (overlay.cursor) {
-    const [x, y] = view.toPicture(overlay.cursor);
-    pen.path([[x - 14, y], [x - 4, y]], { stroke: paint.ink, width: 2 });
-    pen.path([[x + 4, y], [x + 14, y]], { stroke: paint.ink, width: 2 });
-    pen.path([[x, y - 14], [x, y - 4]], { stroke: paint.ink, width: 2 });
-    pen.path([[x, y + 4], [x, y + 14]], { stroke: paint.ink, width: 2 });
-    mark(pen, state.current, x, y, 4, { fill: paint.classes[state.current] });
-  }
+  if (state.run?.field && !planes) drawField(pen, view, paint, state.run, REGION);
+  else if (planes) drawRegions(pen, view, paint, planes);
+  drawAxes(pen, view, paint, width, height, size);
+  drawHulls(pen, view, paint, size);
+  drawRoad(pen, view, paint, size);
+  if (planes && !(state.why.kind === "road" && state.road)) drawLines(pen, view, paint, planes, size);
+  if (planes && !state.why.kind) drawNormals(pen, view, paint, width, height, size);
+  drawPoints(pen, view, paint, size);
+  drawWitness(pen, view, paint, size);
+  if (!hand) return;
+  drawInHand(pen, view, paint, size);
+  drawCursor(pen, view, paint);
 }
 
 const canvas = document.getElementById("plot");
-let due = false;
+let due = 0;
 
+// Prepare a canvas for drawing in pixels of the page; return its pen.
+export function penOf(surface, width, height, ratio) {
+  const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
+  if (surface.width !== across || surface.height !== down) [surface.width, surface.height] = [across, down];
+  const context = surface.getContext("2d");
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  return new CanvasPen(context);
+}
+
+export const magnified = () => (document.documentElement.classList.contains("presenting") ? 1.6 : canvas.clientWidth < 500 ? 0.85 : 1);
+
+function paint() {
+  const { clientWidth: width, clientHeight: height } = canvas;
+  if (!width || !height) return;
+  performance.mark("draw");
+  drawPicture(penOf(canvas, width, height, window.devicePixelRatio || 1), width, height, { size: magnified(), hand: true });
+  performance.measure("drawn", "draw");
+}
+
+// Draw in the next frame.
 export function redraw() {
-  if (due) return;
-  due = true;
-  requestAnimationFrame(() => {
-    due = false;
-    performance.mark("draw");
-    const ratio = window.devicePixelRatio || 1;
-    const { clientWidth: width, clientHeight: height } = canvas;
-    if (!width || !height) return;
-    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
-      canvas.width = Math.round(width * ratio);
-      canvas.height = Math.round(height * ratio);
-    }
-    const context = canvas.getContext("2d");
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    drawPicture(new CanvasPen(context), width, height);
-    performance.measure("drawn", "draw");
+  due ||= requestAnimationFrame(() => {
+    due = 0;
+    paint();
   });
 }
 
-export function viewOfCanvas() {
-  return frame(state.box, canvas.clientWidth, canvas.clientHeight);
+// Draw in this frame what is due, so that it is seen together with the words that changed.
+export function flush() {
+  if (!due) return;
+  cancelAnimationFrame(due);
+  due = 0;
+  paint();
 }
-
-// Show all points, with room around them.
-export function fitBox() {
-  const at = places();
-  if (!at.length) {
-    state.box = { left: -3, right: 3, bottom: -3, top: 3 };
-    return;
-  }
-  const [xs, ys] = [0, 1].map((axis) => at.map((place) => place[axis]));
-  const range = (values) => [Math.min(...values), Math.max(...values)];
-  const [[left, right], [bottom, top]] = [range(xs), range(ys)];
-  const widest = Math.max(right - left, top - bottom) || 2;
-  const pad = 0.14 * widest;
-  state.box = { left: left - pad, right: right + pad, bottom: bottom - pad, top: top + pad };
-}
-

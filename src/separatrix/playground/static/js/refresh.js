@@ -1,8 +1,11 @@
-// When questions are asked: while a run is computed, a later request replaces the one that waits.
+// When questions are asked: while one is computed, a later one replaces the one that waits.
 
-import { state, tell, frames, classCount, places } from "./state.js";
+import { DEFAULTS, state, tell, frames, classCount, placesNow } from "./state.js";
 import { Refusal, ask } from "./api.js";
-import { viewOfCanvas } from "./picture.js";
+import { viewOfCanvas } from "./view.js";
+
+const FARTHEST = 1e9; // the largest coordinate that a question may have
+const IDLE = 250; // milliseconds after the last move until the whole run is asked for
 
 function newest(work) {
   let busy = false;
@@ -28,69 +31,87 @@ function newest(work) {
 
 export const statistics = { runs: 0 };
 
-// The visible rectangle and a little more, so that the regions of a kernel reach the edges.
+// The visible rectangle, so that the regions of a kernel reach the edges.
 function shownBox() {
-  const { left, right, bottom, top } = viewOfCanvas().shown;
-  return [left, right, bottom, top].every(Number.isFinite) && right > left ? { left, right, bottom, top } : state.box;
+  if (!placesNow().length) return null;
+  const within = (value) => Math.max(-FARTHEST, Math.min(FARTHEST, value));
+  const [left, right, bottom, top] = ["left", "right", "bottom", "top"].map((side) => within(viewOfCanvas().shown[side]));
+  return right > left && top > bottom ? { left, right, bottom, top } : null;
+}
+
+function refusalOf(problem) {
+  if (problem instanceof Refusal) return problem;
+  throw problem;
+}
+
+// Return why the points cannot be asked about, or null.
+function unready({ rows, labels }) {
+  if (!rows.length) return new Refusal("empty", "", {});
+  if (new Set(labels).size < 2) return new Refusal("one_class", "", {});
+  return rows.some((row) => row.some((value) => Math.abs(value) > FARTHEST)) ? new Refusal("coordinates", "", { most: FARTHEST }) : null;
 }
 
 const askRun = newest(async (live, moment) => {
-  const data = state.data;
-  if (classCount() < 2) {
-    state.run = null;
-    state.failure = data.rows.length ? new Refusal("one_class", "", {}) : null;
-    tell("run");
-    return;
-  }
+  const { data, settings } = state;
   const atEnd = state.moment >= frames();
-  try {
-    const settings = state.settings;
-    const box = places().length ? shownBox() : null;
-    const answer = await ask("run", { data, settings, box, live });
-    if (answer.view.places.length !== state.data.rows.length) return; // a newer question is on its way
-    state.run = answer;
-    state.failure = null;
-    statistics.runs += 1;
-    if (moment === "start") state.moment = 0;
-    else state.moment = atEnd || moment === "end" ? frames() : Math.min(state.moment, frames());
-  } catch (problem) {
-    if (!(problem instanceof Refusal)) throw problem;
-    state.run = null;
-    state.failure = problem;
-    state.moment = 0;
+  let failure = unready(data);
+  let run = null;
+  if (!failure) {
+    try {
+      run = await ask("run", { data, settings, box: shownBox(), live });
+      statistics.runs += 1;
+    } catch (problem) {
+      failure = refusalOf(problem);
+    }
   }
+  state.shown = data;
+  state.run = run;
+  state.failure = failure;
+  state.blend = 1;
+  if (moment === "start" || !run) state.moment = 0;
+  else state.moment = atEnd || moment === "end" ? frames() : Math.min(state.moment, frames());
   tell("run");
 });
 
 const askVerdict = newest(async () => {
-  if (classCount() < 2) {
-    state.verdict = null;
-    state.verdictFailure = null;
-    tell("verdict");
-    return;
+  const { data, settings } = state;
+  let failure = unready(data);
+  let verdict = null;
+  if (!failure) {
+    try {
+      verdict = await ask("verdict", { data, settings });
+    } catch (problem) {
+      failure = refusalOf(problem);
+    }
   }
-  const data = state.data;
-  const text = JSON.stringify(data);
-  try {
-    const answer = await ask("verdict", { data, settings: state.settings });
-    if (JSON.stringify(state.data) !== text) return;
-    state.verdict = answer;
-    state.verdictFailure = null;
-  } catch (problem) {
-    if (!(problem instanceof Refusal)) throw problem;
-    state.verdict = null;
-    state.verdictFailure = problem;
-  }
+  state.verdict = verdict;
+  state.judged = data;
+  state.verdictFailure = failure;
   tell("verdict");
 });
 
-let later = 0;
+let idle = 0;
 
 export function refresh({ live = false, moment = "keep" } = {}) {
+  clearTimeout(idle);
+  state.road = null;
   tell("data");
-  clearTimeout(later);
-  state.verdict = null;
-  tell("verdict");
   askRun(live, moment);
-  later = setTimeout(askVerdict, live ? 250 : 30);
+  askVerdict();
+  if (live) idle = setTimeout(() => askRun(false, "end"), IDLE);
+}
+
+// Ask for the widest road between two classes; null if there is none or nobody can tell.
+export async function askRoad() {
+  const { data, settings: { lift } } = state;
+  if (classCount() !== 2 || data.columns.length !== 2) return;
+  let road = null;
+  try {
+    road = await ask("run", { data, settings: { ...DEFAULTS, method: "max_margin", lift }, box: null, live: true });
+  } catch (problem) {
+    refusalOf(problem);
+  }
+  if (state.data !== data) return;
+  state.road = road;
+  tell("road");
 }

@@ -1,15 +1,14 @@
-// What happens at this step: the point, its score, the update as a formula with its numbers.
+// What happens at this step: in words, then with its numbers.
 
-import { state, on, frames, frameAt } from "./state.js";
-import { countsAt } from "./picture.js";
+import { state, on, frames, frameAt, countsAt } from "./state.js";
 import { coordinates, element, errorWords, number, t, vector } from "./texts.js";
 
 const card = document.getElementById("step");
 const line = (text, className) => element("p", { text, className });
 
-const lifted = (row) => (state.run.lifted ? [...state.data.rows[row], 1] : state.data.rows[row]);
-const sign = (row) => (state.data.labels[row] === state.run.classes[1] ? 1 : -1);
-const name = (label) => state.data.classes[label];
+const lifted = (row) => (state.run.lifted ? [...state.shown.rows[row], 1] : state.shown.rows[row]);
+const sign = (row) => (state.shown.labels[row] === state.run.classes[1] ? 1 : -1);
+const name = (label) => state.shown.classes[label];
 
 function show() {
   const { run, failure } = state;
@@ -25,17 +24,19 @@ function stepLines(run, step) {
   if (step.start) {
     const weights = run.updates.weights?.[0]?.flat() ?? [0];
     const zero = weights.every((value) => value === 0);
-    return [line(zero ? t("step_zero") : t("step_start", { w: vector(weights) }))];
+    return [line(t(zero ? "step_zero" : "step_start")), ...(zero ? [] : [line(`w = ${vector(weights)}`, "math")])];
   }
-  const label = state.data.labels[step.row];
-  const lines = [line(t("step_row", { row: step.row, name: name(label), at: coordinates(state.data.rows[step.row]) }))];
-  const wide = state.data.columns.length > 4;
-  const score = element("p", { className: "math" });
-  score.append(t("step_score", { score: "" }).trimEnd(), " ", scoreFormula(run, step, wide), " ");
-  score.append(element("span", { className: step.mistake ? "mistake" : "right", text: t(step.mistake ? "step_mistake" : "step_right") }));
-  lines.push(score);
-  if (step.mistake) lines.push(...updateLines(run, step, wide));
-  if (state.moment === frames()) lines.push(...endLines(run));
+  const values = { made: step.made, row: step.row + 1, name: name(state.shown.labels[step.row]) };
+  const end = state.moment === frames();
+  const wide = state.shown.columns.length > 4;
+  const lines = [];
+  if (end) lines.push(...endLines(run));
+  if (!end || step.mistake) {
+    lines.push(line(t(step.mistake ? (step.score === 0 ? "step_tie" : "step_mistake") : "step_right", values), `lead ${step.mistake ? "mistake" : "right"}`));
+    const score = element("p", { className: "math" }, `${t("step_score")} `, scoreFormula(run, step, wide), ` ${t(step.mistake ? "step_not_above" : "step_above")}`);
+    lines.push(score);
+  }
+  if (step.mistake) lines.push(line(t("step_fix"), ""), ...updateLines(run, step, wide));
   return lines;
 }
 
@@ -58,7 +59,7 @@ function updateLines(run, step, wide) {
   const at = step.before;
   if (!updates.weights) {
     const count = countsAt(step.made)[step.row];
-    const lines = [line(t("step_kernel", { row: step.row, count }), "math")];
+    const lines = [line(t("step_kernel", { row: step.row + 1, count }), "math")];
     if (run.classes.length > 2) lines.unshift(line(t("step_taken", { name: name(run.classes[updates.rivals[at]]) })));
     return lines;
   }
@@ -74,7 +75,7 @@ function updateLines(run, step, wide) {
     if (state.settings.renormalise) lines.push(line(t("step_unit")));
     return lines;
   }
-  const own = run.classes.indexOf(state.data.labels[step.row]);
+  const own = run.classes.indexOf(state.shown.labels[step.row]);
   const rival = updates.rivals[at];
   const half = rate === 1 ? "½" : number(rate / 2);
   return [
@@ -85,28 +86,31 @@ function updateLines(run, step, wide) {
 }
 
 function endLines(run) {
-  const lines = [line(t(`ended_${run.status}`))];
-  if (run.errors) lines.push(line(t("errors_left", { count: run.errors, all: state.data.rows.length })));
+  const lines = [line(t(`ended_${run.status}`), run.converged ? "lead right" : "lead mistake")];
+  if (run.errors) lines.push(line(t("errors_left", { count: run.errors, all: state.shown.rows.length })));
+  if (run.updates && state.settings.start === "zeros" && state.settings.average === "last" && run.classes.length === 2) lines.push(line(t("step_sum", { count: run.counts.filter((count) => count > 0).length, all: state.shown.rows.length })));
+  if (run.updates && run.model.weights && run.classes.length === 2 && state.shown.columns.length < 5) lines.push(line(equation(run.model.weights), "math"));
   if (state.settings.average === "averaged") lines.push(line(t("shown_average"), "muted small"));
   if (state.settings.average === "voted") lines.push(line(t("shown_vote"), "muted small"));
   return lines;
 }
 
+function equation([first, second]) {
+  const names = [...state.shown.columns, ""];
+  const weights = second.map((value, at) => value - first[at]);
+  const written = weights.map((value, at) => (names[at] ? `${number(value, 3)}·${names[at]}` : number(value, 3))).join(" + ").replaceAll("+ −", "− ");
+  return t(state.shown.columns.length === 2 ? "solved_line" : "solved_plane", { plane: `${written} = 0` });
+}
+
 function solvedLines(run) {
   const { model } = run;
-  const lines = [line(t("solved"))];
-  if (model.weights) {
-    const names = [...state.data.columns, ""];
-    const written = (weights) => weights.map((value, at) => (names[at] ? `${number(value)}·${names[at]}` : number(value))).join(" + ").replaceAll("+ −", "− ");
-    if (model.weights.length === 2 && names.length <= 5) {
-      lines.push(line(t("solved_plane", { plane: `${written(model.weights[1].map((value, at) => value - model.weights[0][at]))} = 0` }), "math"));
-    }
-  }
+  const lines = [line(t("solved"), "lead")];
+  if (model.weights?.length === 2 && state.shown.columns.length < 5) lines.push(line(equation(model.weights), "math"));
   if (model.margin[0] !== null) lines.push(line(t("solved_margin", { low: number(model.margin[0], 6), high: number(model.margin[1], 6) })));
   if (model.objective[1] !== null) lines.push(line(t("solved_objective", { value: number(model.objective[0], 6), bound: number(model.objective[1], 6) })));
   else if (model.objective[0] !== null) lines.push(line(t("solved_value", { value: number(model.objective[0], 6) })));
   lines.push(line(t("solved_support", { count: run.counts.filter((value) => value > 0).length })));
-  if (run.errors) lines.push(line(t("errors_left", { count: run.errors, all: state.data.rows.length })));
+  if (run.errors) lines.push(line(t("errors_left", { count: run.errors, all: state.shown.rows.length })));
   return lines;
 }
 

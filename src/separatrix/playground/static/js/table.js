@@ -1,6 +1,6 @@
 // The user's own points: paste or drop a table, choose the target and the columns.
 
-import { state, emptyData } from "./state.js";
+import { begin } from "./state.js";
 import { Refusal, ask } from "./api.js";
 import { commit } from "./history.js";
 import { element, errorWords, notify, t } from "./texts.js";
@@ -73,10 +73,8 @@ function accept() {
   }
   const scale = $("table-scale").checked;
   const rows = table.rows.map((row, number) => features.map((at) => (scale ? table.scaled[at][number] : row[at])));
-  state.data = { ...emptyData(), columns: features.map((at) => table.columns[at]), classes: names.map((name) => name.slice(0, 60)), rows, labels: table.rows.map((row) => names.indexOf(String(row[target]))) };
-  state.preset = "";
-  state.selected = [];
-  state.run = null;
+  const data = { columns: features.map((at) => table.columns[at]), classes: names.map((name) => name.slice(0, 60)), rows, labels: table.rows.map((row) => names.indexOf(String(row[target]))) };
+  begin({ data, settings: {} });
   commit();
   dialog.close();
   notify("");

@@ -1,18 +1,19 @@
-// Time: forward, back, play at any speed, drag, jump to the next mistake.
+// Time: forward, back, play, drag; from mistake to mistake, or from look to look.
 
-import { state, on, tell, frames, frameAt, nextMistake } from "./state.js";
-import { number, say, t } from "./texts.js";
+import { state, on, tell, frames, frameAt, stops, stopNow } from "./state.js";
+import { flush } from "./picture.js";
+import { mistakes, number, say, t } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
 const slider = $("moment");
 const reduced = window.matchMedia("(prefers-reduced-motion: reduce)");
+const SWING = 0.75; // seconds at most in which a line moves from one mistake to the next
 let timer = 0;
-let owed = 0;
-let before = 0;
+let turn = null; // how Play goes: when it began, from which stop, seconds per stop
 
 export function goTo(moment, { quiet = false } = {}) {
-  const last = frames();
-  state.moment = Math.max(0, Math.min(last, Math.round(moment)));
+  state.moment = Math.max(0, Math.min(frames(), Math.round(moment)));
+  state.blend = 1;
   tell("moment");
   if (!quiet) announce();
 }
@@ -22,38 +23,38 @@ function announce() {
   if (!step) return;
   if (step.start) say(t("live_start"));
   else {
-    const values = { made: step.made, row: step.row, score: number(step.score) };
     const end = state.moment === frames() ? ` ${t("live_end", { mistakes: state.run.mistakes })}` : "";
-    say(t(step.mistake ? "live_mistake" : "live_right", values) + end);
+    say(t(step.mistake ? "live_mistake" : "live_right", { made: step.made, row: step.row + 1, score: number(step.score) }) + end);
   }
 }
 
-// Steps per second: from one in two seconds to two thousand per second.
-export const stepsPerSecond = () => 0.5 * 4000 ** (Number($("speed").value) / 100);
-
 function tick(now) {
   if (!state.playing) return;
-  owed += ((now - before) / 1000) * stepsPerSecond();
-  before = now;
-  const whole = Math.floor(owed);
-  if (whole > 0) {
-    owed -= whole;
-    goTo(state.moment + whole, { quiet: true });
-    if (state.moment >= frames()) {
-      pause();
-      announce();
-      return;
-    }
+  const list = stops();
+  const passed = (now - turn.began) / 1000 / turn.each;
+  const at = Math.min(list.length - 1, turn.from + 1 + Math.floor(passed));
+  const part = (passed - Math.floor(passed)) * turn.each;
+  state.moment = list[at];
+  state.blend = reduced.matches || turn.each < 0.1 ? 1 : Math.min(1, part / Math.min(SWING, 0.7 * turn.each));
+  tell("moment");
+  flush();
+  if (turn.from + 1 + passed >= list.length) {
+    pause();
+    goTo(frames());
+    return;
   }
   timer = requestAnimationFrame(tick);
 }
 
-export function play() {
+// Play the run to its end, in as many seconds as it takes to see it: 8 to 12 for the mistakes.
+export function play(seconds = null) {
   if (!frames()) return;
   if (state.moment >= frames()) goTo(0, { quiet: true });
+  const count = stops().length - 1;
+  const longest = state.pace === "looks" ? 40 : 12;
+  const whole = seconds ?? Math.max(8, Math.min(longest, count / 4));
+  turn = { began: performance.now(), from: stopNow(), each: whole / count };
   state.playing = true;
-  owed = reduced.matches ? 0 : 1;
-  before = performance.now();
   timer = requestAnimationFrame(tick);
   tell("playing");
 }
@@ -61,48 +62,51 @@ export function play() {
 export function pause() {
   if (!state.playing) return;
   state.playing = false;
+  state.blend = 1;
   cancelAnimationFrame(timer);
   tell("playing");
+  tell("moment");
 }
 
 export const toggle = () => (state.playing ? pause() : play());
 
 export function act(way) {
   pause();
-  const moves = {
-    start: () => 0,
-    back: () => state.moment - 1,
-    next: () => state.moment + 1,
-    mistake: () => nextMistake(state.moment),
-    end: () => frames(),
-  };
-  goTo(moves[way]());
+  const list = stops();
+  const here = stopNow();
+  const exact = list[here] === state.moment;
+  const moves = { start: 0, back: list[Math.max(0, exact ? here - 1 : here)], next: list[Math.min(list.length - 1, here + 1)], end: frames() };
+  goTo(moves[way] ?? 0);
 }
 
-$("to-start").addEventListener("click", () => act("start"));
-$("step-back").addEventListener("click", () => act("back"));
-$("step-next").addEventListener("click", () => act("next"));
-$("next-mistake").addEventListener("click", () => act("mistake"));
-$("to-end").addEventListener("click", () => act("end"));
+for (const way of ["start", "back", "next", "end"]) $(`to-${way}`).addEventListener("click", () => act(way));
 $("play").addEventListener("click", toggle);
+$("pace").addEventListener("change", () => {
+  pause();
+  state.pace = $("pace").value;
+  goTo(stops()[stopNow()]);
+});
 slider.addEventListener("input", () => {
   pause();
-  goTo(Number(slider.value));
+  goTo(stops()[Number(slider.value)]);
 });
 
 function show() {
+  const list = stops();
+  const here = stopNow();
   const last = frames();
   const steps = Boolean(state.run?.updates);
-  slider.max = String(last);
-  slider.value = String(state.moment);
+  slider.max = String(list.length - 1);
+  slider.value = String(here);
   slider.disabled = !last;
   $("no-steps").hidden = !state.run || steps;
-  $("timeline").hidden = Boolean(state.run) && !steps;
-  for (const [id, off] of [["to-start", state.moment <= 0], ["step-back", state.moment <= 0], ["step-next", state.moment >= last], ["next-mistake", state.moment >= last], ["to-end", state.moment >= last], ["play", !last]]) $(id).disabled = off;
+  $("timeline").classList.toggle("idle", Boolean(state.run) && !steps);
+  for (const [id, off] of [["to-start", state.moment <= 0], ["to-back", state.moment <= 0], ["to-next", state.moment >= last], ["to-end", state.moment >= last], ["play", !last]]) $(id).disabled = off;
+  $("pace").disabled = !state.run?.visits;
   const step = frameAt(state.moment);
-  if (!step) $("moment-text").textContent = "";
-  else if (state.run.visits) $("moment-text").textContent = t("at_look", { at: state.moment, of: last, made: step.made, all: state.run.updates.rows.length });
-  else $("moment-text").textContent = t("at_update", { at: state.moment, of: last });
+  const values = step && { made: step.made, all: state.run.updates.rows.length, at: state.moment, of: last };
+  $("moment-text").textContent = !step ? "" : t(state.run.visits && state.pace === "looks" ? "at_look" : "at_mistake", values);
+  $("counter").textContent = step ? mistakes(step.made) : "";
   slider.setAttribute("aria-valuetext", $("moment-text").textContent);
 }
 

@@ -1,10 +1,12 @@
-// The tools above the picture: what a click does, and the class of new points.
+// The tools: what a click does, the class of new points, undo, and the view.
 
-import { state, on, tell } from "./state.js";
+import { state, on, tell, emptyData } from "./state.js";
 import { canRedo, canUndo, commit } from "./history.js";
 import { refresh } from "./refresh.js";
-import { deletePoints, relabel } from "./points.js";
+import { changed, deletePoints, relabel } from "./points.js";
+import { seen } from "./gestures.js";
 import { markPath } from "./shapes.js";
+import { fitBox, zoom } from "./view.js";
 import { element, t } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
@@ -37,17 +39,18 @@ function showClasses() {
   if (state.current >= classes.length) state.current = classes.length - 1;
   const buttons = classes.map((name, label) => {
     const words = t("class_button", { name, key: label + 1 });
-    const button = element("button", { type: "button", "aria-pressed": String(label === state.current), "aria-label": words, title: words, "data-class": label }, swatch(label), element("span", { text: name }));
+    const button = element("button", { type: "button", "aria-pressed": String(label === state.current), "aria-label": words, title: words, "data-class": label }, swatch(label), element("span", { className: "class-name", text: name }));
     button.addEventListener("click", () => chooseClass(label));
     return button;
   });
   if (classes.length < 4) {
-    const more = element("button", { type: "button", text: "+", "aria-label": t("class_more"), title: t("class_more"), id: "more-classes" });
+    const more = element("button", { type: "button", text: t("class_more_short"), "aria-label": t("class_more"), title: t("class_more"), id: "more-classes" });
     more.addEventListener("click", () => {
       const fresh = NAMES.find((name) => !classes.includes(name)) ?? `${classes.length + 1}`;
       state.data = { ...state.data, classes: [...classes, fresh] };
       chooseClass(classes.length);
       commit();
+      refresh();
     });
     buttons.push(more);
   }
@@ -59,35 +62,37 @@ function showSelection() {
   const { selected, data } = state;
   menu.hidden = selected.length < 2;
   if (menu.hidden) return;
-  const gone = element("button", { type: "button", text: t("lasso_delete", { count: selected.length }) });
-  gone.addEventListener("click", () => {
-    deletePoints(selected);
-    finish();
-  });
-  const others = data.classes.map((name, label) => {
-    const button = element("button", { type: "button" }, element("span", { text: t("lasso_to", { name }) }));
+  const act = (words, work) => {
+    const button = element("button", { type: "button", text: words });
     button.addEventListener("click", () => {
-      relabel(selected, label);
-      finish();
+      work();
+      changed();
+      tell("selection");
     });
     return button;
-  });
-  menu.replaceChildren(gone, ...others);
-}
-
-function finish() {
-  commit();
-  tell("selection");
-  refresh({ moment: "end" });
+  };
+  menu.replaceChildren(
+    act(t("lasso_delete", { count: selected.length }), () => deletePoints(selected)),
+    ...data.classes.map((name, label) => act(t("lasso_to", { name }), () => relabel(selected, label))),
+  );
 }
 
 for (const button of document.querySelectorAll("[data-tool]")) button.addEventListener("click", () => chooseTool(button.dataset.tool));
 $("clear").addEventListener("click", () => {
-  state.data = { ...state.data, columns: ["x", "y"], rows: [], labels: [] };
+  state.data = emptyData();
   state.selected = [];
   state.preset = "";
-  finish();
+  tell("classes");
+  tell("selection");
+  commit();
+  refresh({ moment: "end" });
 });
+for (const [id, act] of [["zoom-in", () => zoom(1.25)], ["zoom-out", () => zoom(0.8)], ["fit", fitBox]]) {
+  $(id).addEventListener("click", () => {
+    act();
+    seen();
+  });
+}
 
 on("history", () => {
   $("undo").disabled = !canUndo();

@@ -6,7 +6,6 @@ import { download } from "./files.js";
 import { linkNow } from "./link.js";
 import { SvgPen } from "./pen.js";
 import { drawPicture, redraw } from "./picture.js";
-import { stepsPerSecond } from "./timeline.js";
 import { errorWords, t } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
@@ -64,7 +63,7 @@ $("save-gif").addEventListener("click", async () => {
   tell(t("filming"));
   $("save-gif").disabled = true;
   try {
-    const fps = Math.max(1, Math.min(20, Math.round(stepsPerSecond())));
+    const fps = 4;
     const film = await ask("film", { data: state.data, settings: state.settings, theme: state.theme, fps });
     download("run.gif", film);
     tell(t("saved", { name: "run.gif" }));
