@@ -55,6 +55,7 @@ function add(at) {
   const made = addPoint(viewOfCanvas().toPoint(...at));
   if (made < 0) return;
   hold(made, at);
+  gesture.added = true;
   live();
 }
 
@@ -191,7 +192,7 @@ function finish() {
   } else if (["pan", "pinch"].includes(done.kind)) seen();
   else if (done.kind !== "look") {
     commit();
-    if (state.data !== state.shown || done.moved || done.kind !== "move") refresh({ moment: "end" });
+    if (done.moved || done.added || done.kind !== "move") refresh({ moment: "end" });
   }
   redraw();
 }

@@ -98,7 +98,7 @@ export function refresh({ live = false, moment = "keep" } = {}) {
   tell("data");
   askRun(live, moment);
   askVerdict();
-  if (live) idle = setTimeout(() => askRun(false, "end"), IDLE);
+  if (live) idle = setTimeout(() => askRun(false, "keep"), IDLE);
 }
 
 // Ask for the widest road between two classes; null if there is none or nobody can tell.
