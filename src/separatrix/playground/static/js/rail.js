@@ -1,4 +1,4 @@
-// The rail: a lesson or a challenge above the panel that it speaks of, in place of the tabs.
+// The rail: a lesson or a challenge above the panel that belongs to it, in place of the tabs.
 
 import { openSheet } from "./tabs.js";
 import { element, t } from "./texts.js";

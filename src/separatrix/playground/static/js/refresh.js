@@ -101,7 +101,7 @@ export function refresh({ live = false, moment = "keep" } = {}) {
   if (live) idle = setTimeout(() => askRun(false, "keep"), IDLE);
 }
 
-// Ask for the widest road between two classes; null if there is none or nobody can tell.
+// Ask for the widest road between two classes; null if they have no road or nobody can tell.
 export async function askRoad() {
   const { data, settings: { lift } } = state;
   if (classCount() !== 2 || data.columns.length !== 2) return;
