@@ -9,6 +9,7 @@ import json
 import math
 import os
 import re
+import shutil
 import signal
 import time
 from fractions import Fraction
@@ -20,7 +21,7 @@ from matplotlib.figure import Figure
 
 import separatrix as sx
 from separatrix import experiments
-from separatrix.experiments import runner, study_page
+from separatrix.experiments import pdf, runner, study_page
 from separatrix.experiments.runner import STUDIES
 from separatrix.experiments.study import Bounded, Finding, Study, as_table, grid, where
 from separatrix.experiments.themes import convergence, embedding, generalization, separators, theory
@@ -464,8 +465,11 @@ def command():
 def test_the_command_lists_the_experiments(command):
     shown = command("list")
     assert shown.exit_code == 0
-    first = [line.split()[0] for line in shown.output.splitlines()]
+    first = [line.split()[0] for line in shown.output.splitlines() if line.strip()]
     assert [word for word in first if word in NAMES] == NAMES  # titles may take two lines
+    for number in range(1, 12):
+        named = ", ".join(study.name for study in experiments.matching(f"exercise-{number}"))
+        assert re.search(rf"exercise-{number} +{named}", shown.output)
 
 
 def test_the_command_prints_the_answer_and_keeps_table_and_figure(command, tmp_path):
@@ -699,3 +703,45 @@ def test_folded_clouds_are_separable_and_repeatable(columns):
     X, y = generalization.clouds(60, columns, 1)
     assert sx.separability(X, y, fit_intercept=False, quasi=False).separable
     np.testing.assert_array_equal(X, generalization.clouds(60, columns, 1)[0])
+
+
+# ---------------------------------------------------------------- exercises, and reports as PDF
+
+
+def test_every_exercise_has_an_experiment_that_names_it():
+    for number in range(1, 12):
+        found = experiments.matching(f"exercise-{number}")
+        assert found
+        assert all(number in study.exercises for study in found)
+        assert re.search(rf"exercises? .*{number}|exercises 6 to 8", found[0].source)
+    assert experiments.matching("all") == list(STUDIES)
+    assert [study.name for study in experiments.matching("angle")] == ["angle"]
+    with pytest.raises(sx.errors.InputError, match="1 to 11"):
+        experiments.matching("exercise-12")
+
+
+def test_a_pdf_needs_a_browser_and_the_message_says_what_to_do(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(sx.errors.OutputError, match="PDF") as raised:
+        experiments.write_pdf(tmp_path / "report.pdf", ["angle"], quick=True)
+    assert "print it to PDF" in raised.value.remedy
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("ending", ["exit 1", "exit 0"])
+def test_a_browser_that_prints_nothing_leaves_no_file(tmp_path, monkeypatch, ending):
+    browser = tmp_path / "chromium"
+    browser.write_text(f"#!/bin/sh\n{ending}\n")
+    browser.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    with pytest.raises(sx.errors.OutputError, match=r"the page|no PDF"):
+        experiments.write_pdf(tmp_path / "report.pdf", ["learning-rate"], quick=True)
+    assert not (tmp_path / "report.pdf").exists()
+
+
+@pytest.mark.skipif(not any(map(shutil.which, pdf.BROWSERS)), reason="needs a browser")
+def test_a_report_as_pdf_is_a_file_that_mentions_no_tables(tmp_path):
+    done = experiments.write_pdf(tmp_path / "report.pdf", ["learning-rate"], quick=True)
+    assert [one.name for one in done] == ["learning-rate"]
+    assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
+    assert [path.name for path in tmp_path.iterdir()] == ["report.pdf"]

@@ -36,18 +36,18 @@ def show(*parts: Any) -> None:
     """Print results: text, tables, or anything that rich can print."""
     console = _console(sys.stdout)
     for part in parts:
-        if isinstance(part, str):
-            console.print(heading(part, ""), width=min(WIDTH, console.width))
-        else:
-            console.print(part)
+        shown = heading(part, "") if isinstance(part, str) else part
+        console.print(shown, width=min(WIDTH, console.width))
 
 
 def show_table(table: Listing | None) -> None:
     """Print a table with its title and note; the last columns are hidden if the terminal is too narrow."""
     if table is None:
         return
-    fitting = _fitting(table, _console(sys.stdout).width - 2)
-    show(heading(f"  {table.title}"), _grid(table, fitting))
+    console = _console(sys.stdout)
+    fitting = _fitting(table, console.width - 2)
+    show(heading(f"  {table.title}"))
+    console.print(_grid(table, fitting))
     left = len(table.columns) - fitting
     more = f"{left} column{'s' * (left != 1)} hidden (terminal too narrow)." if left else ""
     note = " ".join(filter(None, (table.note, more)))

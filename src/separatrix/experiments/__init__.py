@@ -5,8 +5,20 @@ from __future__ import annotations
 from ..errors import needs
 
 with needs("sx.experiments", extra="plot"):
-    from .runner import find, names, run
+    from .pdf import write_pdf
+    from .runner import find, matching, names, run
     from .study import Experiment, Finding, Study
     from .study_page import run_all, save_figure
 
-__all__ = ["Experiment", "Finding", "Study", "find", "names", "run", "run_all", "save_figure"]
+__all__ = [
+    "Experiment",
+    "Finding",
+    "Study",
+    "find",
+    "matching",
+    "names",
+    "run",
+    "run_all",
+    "save_figure",
+    "write_pdf",
+]

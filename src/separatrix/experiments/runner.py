@@ -6,6 +6,7 @@ import csv
 import difflib
 import io
 import os
+import re
 import signal
 import threading
 import time
@@ -46,6 +47,20 @@ def find(name: str) -> Study:
     near = difflib.get_close_matches(wanted, names(), n=1)
     meant = f" Did you mean {near[0]!r}?" if near else ""
     raise InputError(f"There is no experiment {name!r}.{meant} There are: {', '.join(names())}.")
+
+
+def matching(name: str) -> list[Study]:
+    """Return the studies that a name means: one, those of an exercise (``exercise-3``), or ``all``."""
+    if name == "all":
+        return list(STUDIES)
+    number = re.fullmatch(r"exercise[-_ ]?(\d+)", name.strip().lower())
+    if number is None:
+        return [find(name)]
+    answering = [study for study in STUDIES if int(number[1]) in study.exercises]
+    if not answering:
+        last = max(max(study.exercises, default=0) for study in STUDIES)
+        raise InputError(f"There is no exercise {number[1]}. The exercises are 1 to {last}.")
+    return answering
 
 
 def run(

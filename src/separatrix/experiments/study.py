@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -108,6 +109,12 @@ class Description:
     method: str
     theorem: str
     reference: str
+
+    @property
+    def exercises(self) -> tuple[int, ...]:
+        """The exercises of chapter 4 that it answers, as the source names them."""
+        found = re.search(r"exercises? (\d+)(?: (?:to|and) (\d+))?", self.source)
+        return () if found is None else tuple(range(int(found[1]), int(found[2] or found[1]) + 1))
 
     def __post_init__(self) -> None:
         for text in ("question", "method", "theorem", "reference"):

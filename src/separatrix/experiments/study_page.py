@@ -17,8 +17,14 @@ NAME = "index.html"
 TITLE = "The perceptron, by experiment"
 
 
-def run_all(directory: str | os.PathLike[str], *, quick: bool = False) -> list[Experiment]:
-    """Run every experiment, write tables and figures to a directory, and the page that shows them.
+def run_all(
+    directory: str | os.PathLike[str],
+    *,
+    quick: bool = False,
+    only: Sequence[str] | None = None,
+    tables: bool = True,
+) -> list[Experiment]:
+    """Run experiments, write tables and figures to a directory, and the page that shows them.
 
     Parameters
     ----------
@@ -26,18 +32,22 @@ def run_all(directory: str | os.PathLike[str], *, quick: bool = False) -> list[E
         For each experiment NAME: NAME.csv and NAME.svg; and index.html.
     quick : bool
         Small plans: about a fifth of the time.
+    only : sequence of str, optional
+        The names of the experiments; by default all.
+    tables : bool
+        Whether the page mentions the tables beside it.
 
     Returns
     -------
     list of Experiment
     """
-    every = names()
+    every = names() if only is None else only
     done = []
     for place, name in enumerate(every, 1):
         done.append(run(name, quick=quick, directory=directory, heading=f"{place}/{len(every)} "))
         save_figure(done[-1], directory)
     drawn = {one.name: (Path(directory) / f"{one.name}.svg").read_text(encoding="utf-8") for one in done}
-    atomic.write_text(Path(directory) / NAME, page(done, drawn))
+    atomic.write_text(Path(directory) / NAME, page(done, drawn, tables=tables))
     return done
 
 
@@ -48,7 +58,7 @@ def save_figure(experiment: Experiment, directory: str | os.PathLike[str]) -> Pa
     return path
 
 
-def page(experiments: Sequence[Experiment], drawn: Mapping[str, str]) -> str:
+def page(experiments: Sequence[Experiment], drawn: Mapping[str, str], *, tables: bool = True) -> str:
     """Return the report on these experiments as HTML, given the SVG text of each figure by its name."""
     checked = [
         finding for experiment in experiments for finding in experiment.findings if finding.holds is not None
@@ -69,13 +79,15 @@ def page(experiments: Sequence[Experiment], drawn: Mapping[str, str]) -> str:
     )
     legend = (
         "Bounds and the largest margin are drawn in orange. Unless the text says otherwise, markers are "
-        "medians, and whiskers reach from the smallest to the largest value. The table behind each figure "
-        "is in the same folder as this page, as CSV."
+        "medians, and whiskers reach from the smallest to the largest value."
     )
+    if tables:
+        legend += " The table behind each figure is in the same folder as this page, as CSV."
     head = [tag("th", name) for name in ("experiment", "from", "claims that hold", "closest to its bound")]
     contents = table(head, [_entry(experiment) for experiment in experiments])
     sections = [
-        _section(place, experiment, drawn[experiment.name]) for place, experiment in enumerate(experiments, 1)
+        _section(place, experiment, drawn[experiment.name], tables)
+        for place, experiment in enumerate(experiments, 1)
     ]
     main = (
         tag("h1", TITLE),
@@ -99,7 +111,7 @@ def _entry(experiment: Experiment) -> list[Markup]:
     ]
 
 
-def _section(place: int, experiment: Experiment, svg: str) -> Markup:
+def _section(place: int, experiment: Experiment, svg: str, tables: bool) -> Markup:
     theorem = (experiment.theorem, " ", tag("span", experiment.reference, class_="reference"))
     asked = facts(
         [
@@ -118,7 +130,11 @@ def _section(place: int, experiment: Experiment, svg: str) -> Markup:
         asked,
         tag("figure", page_svg(svg, f"Figure: {experiment.title}"), caption),
         facts([("What it shows", shows)]),
-        tag("p", "The table: ", tag("a", file, href=file), f", {experiment.n_rows:,} rows."),
+        *(
+            [tag("p", "The table: ", tag("a", file, href=file), f", {experiment.n_rows:,} rows.")]
+            if tables
+            else []
+        ),
         id=experiment.name,
         class_="study",
     )

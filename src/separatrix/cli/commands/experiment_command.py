@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..console import facts, show, write_json
 
 if TYPE_CHECKING:
-    from ...experiments import Experiment
+    from ...experiments import Experiment, Study
 
 
 def experiment(
@@ -21,7 +21,8 @@ def experiment(
 ) -> None:
     """Run experiments of the course: a question, a theorem, a figure, and an answer that was checked.
 
-    All of them together take a minute or two, and about a fifth of that with --quick.
+    All of them together take a minute or two, and about a fifth of that with --quick. A report as PDF needs
+    Chromium, Chrome or Edge.
 
     For example:
 
@@ -29,44 +30,60 @@ def experiment(
 
         separatrix experiment learning-rate
 
+        separatrix experiment exercise-3
+
         separatrix experiment all -o report --quick
+
+        separatrix experiment all -o report.pdf
 
     Options
     -------
-    name NAME: The experiment: 'all' runs every one, 'list' prints their names.
-    list: Print the names of the experiments.
-    output, -o DIR: The folder for tables, figures and the page; 'all' needs it.
+    name NAME: The experiment: 'exercise-1' to 'exercise-11' run those that answer an exercise, 'all' runs
+        every one, 'list' prints their names.
+    list: Print the names of the experiments, and the exercises that they answer.
+    output, -o PATH: The folder for tables, figures and the page, or a PDF file; 'all' needs it.
     quick: Few repetitions: a fifth of the time.
     """
     from ... import experiments
     from ...errors import InputError
 
     if list or name == "list":
-        studies = [experiments.find(each) for each in experiments.names()]
-        if json:
-            write_json([{"name": each.name, "title": each.title, "source": each.source} for each in studies])
-        else:
-            show(*(f"{each.name:<18}{each.title} ({each.source})" for each in studies))
-    elif name == "all":
-        if output is None:
-            raise InputError("'all' writes a page with tables and figures. Name a folder with --output DIR.")
-        every = experiments.run_all(output, quick=quick)
-        if json:
-            write_json([_facts(each) for each in every])
-        else:
-            report = (output / "index.html").resolve().as_uri()
-            show(*(f"{each.name:<18}{_outcome(each)}" for each in every), "", f"Report: {report}")
+        _list(experiments.matching("all"), json)
+        return
+    every = experiments.matching(name)
+    if name == "all" and output is None:
+        raise InputError("'all' writes a page with tables and figures. Name a folder with --output DIR.")
+    if output is not None and output.suffix.lower() == ".pdf":
+        results = experiments.write_pdf(output, [each.name for each in every], quick=quick)
+        kept = [f"Report: {output}"]
+    elif output is not None and len(every) > 1:
+        results = experiments.run_all(output, quick=quick, only=[each.name for each in every])
+        kept = [f"Report: {(output / 'index.html').resolve().as_uri()}"]
     else:
-        one = experiments.run(name, quick=quick, directory=output)
-        kept = None if output is None else experiments.save_figure(one, output)
-        if json:
-            write_json(_facts(one))
-            return
-        show(*_words(one), "")
-        if kept is None:
-            show("To keep the table and the figure, add --output DIR.")
-        else:
-            show(f"Figure: {kept}", f"Table:  {kept.with_suffix('.csv')}")
+        results = [experiments.run(each.name, quick=quick, directory=output) for each in every]
+        kept = ["To keep the tables and the figures, add --output DIR."]
+        if output is not None:
+            figure = experiments.save_figure(results[0], output)
+            kept = [f"Figure: {figure}", f"Table:  {figure.with_suffix('.csv')}"]
+    if json:
+        found = [_facts(each) for each in results]
+        write_json(found if name == "all" or len(found) > 1 else found[0])
+    elif name == "all":
+        show(facts([(each.name, _outcome(each)) for each in results]), "", *kept)
+    else:
+        show(*(part for each in results for part in (*_words(each), "")), *kept)
+
+
+def _list(studies: list[Study], json: bool) -> None:
+    """Print the names, the exercises and the titles."""
+    if json:
+        names = ("name", "title", "source", "exercises")
+        write_json([{name: getattr(each, name) for name in names} for each in studies])
+        return
+    told = [(each.name, f"{each.title} ({each.source})") for each in studies]
+    answers = {number: [each.name for each in studies if number in each.exercises] for number in range(1, 12)}
+    by_number = [(f"exercise-{number}", ", ".join(named)) for number, named in answers.items()]
+    show(facts(told), "", "The exercises, and the experiments that answer them:", facts(by_number))
 
 
 def _facts(one: Experiment) -> dict[str, object]:
