@@ -384,11 +384,15 @@ def test_a_trace_has_a_line_for_every_update_and_ends_at_the_weights(folder):
 
 
 @pytest.mark.parametrize(
-    "kind", ["separable", "overlapping", "multiclass", "xor", "rings", "spirals", "checkerboard"]
+    "kind",
+    [
+        *("separable", "quasi-separable", "overlapping", "multiclass"),
+        *("xor", "rings", "spirals", "checkerboard", "stripes"),
+    ],
 )
 def test_generated_data_are_those_of_the_library_and_have_their_answer(folder, kind):
     run("generate", kind, "-o", "data.csv", "--rows", "40", "--seed", "3")
-    problem = getattr(sx.datasets, f"make_{kind}")(40, random_state=3)
+    problem = getattr(sx.datasets, f"make_{kind.replace('-', '_')}")(40, random_state=3)
     X, y = open_table("data.csv", target="y").read()
     assert np.array_equal(X, problem.X)
     assert np.array_equal(y, problem.y)
@@ -397,6 +401,25 @@ def test_generated_data_are_those_of_the_library_and_have_their_answer(folder, k
     known = json.loads(run("generate", kind, "--rows", "40", "--seed", "3", "--json").stdout)["answer"]
     assert set(known).isdisjoint({"X", "y"})
     assert run("generate", kind, "--rows", "40", "--seed", "3").stdout == pathlib.Path("data.csv").read_text()
+
+
+def test_generated_numbers_for_paper_have_their_exact_answer(folder):
+    known = json.loads(
+        run(
+            "generate", "separable", "--rows", "9", "--margin", "0.3", "--integers", "-o", "d.csv", "--json"
+        ).stdout
+    )["answer"]
+    X, y = open_table("d.csv", target="y").read()
+    assert np.array_equal(X, np.rint(X))
+    assert known["margin_squared"] == str(sx.geometry.exact_margin(X, y).squared)
+    run("generate", "stripes", "--rows", "12", "--decimals", "1", "-o", "d.csv")
+    assert all(
+        len(cell.partition(".")[2]) <= 1
+        for cell in pathlib.Path("d.csv").read_text().replace("\n", ",").split(",")
+    )
+    assert "After rounding" in refused(
+        "generate", "separable", "--rows", "300", "--margin", "0.001", "--integers"
+    )
 
 
 def test_a_film_is_a_page_that_plays_by_itself(folder):

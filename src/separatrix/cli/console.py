@@ -7,6 +7,7 @@ import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from fractions import Fraction
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -120,6 +121,8 @@ def plain(values: Any) -> Any:
         return [plain(value) for value in values]
     if hasattr(values, "tolist"):  # an array, or a number of NumPy
         return plain(values.tolist())
+    if isinstance(values, Fraction):
+        return str(values)
     if isinstance(values, float) and not math.isfinite(values):
         return None
     return values

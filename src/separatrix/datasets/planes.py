@@ -25,7 +25,7 @@ from .conditions import (
 )
 from .problems import Floats, Ints, Problem
 
-__all__ = ["make_multiclass", "make_overlapping", "make_separable"]
+__all__ = ["make_multiclass", "make_overlapping", "make_quasi_separable", "make_separable"]
 
 
 def make_separable(
@@ -212,6 +212,75 @@ def make_overlapping(
         witness_rows=witnesses,
         witness_weights=multipliers,
     )
+
+
+def make_quasi_separable(
+    n_rows: int = 100,
+    n_columns: int = 2,
+    *,
+    margin: float = 0.1,
+    radius: float = 1.0,
+    random_state: Seed = None,
+) -> Problem:
+    """Fill a ball with two classes that touch in a hyperplane, where their convex hulls cross.
+
+    No hyperplane separates the rows, but one has no row on the wrong side, and at least one row strictly on
+    the right side. Maximum likelihood has no finite estimate of a logistic regression on such rows.
+
+    Parameters
+    ----------
+    n_rows : int
+        At least ``n_columns + 2``.
+    n_columns : int
+    margin : float
+        The distance of the rows that are not on the hyperplane from it, at least.
+    radius : float
+        No row is longer than this.
+    random_state : int, numpy Generator or None
+
+    Returns
+    -------
+    Problem
+        The normal is a unit vector along one column, the margin is zero, and the witnesses are the rows on
+        the hyperplane.
+
+    Notes ----- The hyperplane is ``x_j = 0`` for a random column j, so that rows are on it exactly. Its
+    ``n_columns + 1`` rows have positive multipliers with which their signed rows sum to zero (as in
+    :func:`make_overlapping`), so no other row can be among the tight ones, and no hyperplane does better on
+    these (Tucker 1956).
+
+    Examples
+    --------
+    >>> import separatrix as sx
+    >>> problem = sx.datasets.make_quasi_separable(20, random_state=0)
+    >>> sx.separability(problem.X, problem.y).status
+    'quasi-separable'
+    """
+    check_count("n_columns", n_columns, 1, "a hyperplane needs at least one dimension")
+    check_count("n_rows", n_rows, n_columns + 2, "the rows on the hyperplane, and one that is not on it")
+    check_length("margin", margin, "It is the distance of the other rows from the hyperplane.")
+    check_length("radius", radius, "Scale the rows afterwards if they must be larger or smaller.")
+    if not margin < radius * (1 - ROOM):
+        raise InputError(
+            f"margin is {margin:g} and radius is {radius:g}; the margin must be smaller.",
+            remedy="Lower margin, or raise radius.",
+            parameter="radius",
+        )
+    rng = np.random.default_rng(random_state)
+    column, u = int(rng.integers(n_columns)), np.zeros(n_columns)
+    u[column] = rng.choice([-1.0, 1.0])
+    y = balanced_signs(n_rows, rng)
+    sides = {1: (n_columns + 2) // 2, -1: (n_columns + 1) // 2}
+    witnesses = np.concatenate(
+        [rng.choice(np.flatnonzero(y == sign), size, replace=False) for sign, size in sides.items()]
+    )
+    rows = _fill_caps(y, u, 0.0, margin, radius, rng)
+    if n_columns == 1:
+        crossing, multipliers = np.zeros((2, 0)), np.ones(2, dtype=np.int64)
+    else:
+        crossing, multipliers = _crossing(list(sides.values()), n_columns - 1, radius, rng)
+    rows[witnesses] = np.insert(crossing, column, 0.0, axis=1)
+    return Problem(rows, y, u, 0.0, 0.0, float(radius), witness_rows=witnesses, witness_weights=multipliers)
 
 
 def make_multiclass(

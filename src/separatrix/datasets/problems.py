@@ -18,9 +18,10 @@ class Problem:
     """Rows, labels and the answer; ``X, y = problem`` unpacks the first two.
 
     An attribute is None if it has no meaning for the problem. `make_separable` and `make_multiclass` return a
-    separator with its margin, `make_overlapping`, `make_spirals` and `make_checkerboard` return witnesses,
-    and `make_xor` and `make_rings` return both: no hyperplane separates the rows, but one separates their
-    images ``(x_1, x_2, x_1 * x_2)`` or ``(x, |x|^2)``.
+    separator with its margin, `make_overlapping`, `make_spirals`, `make_checkerboard` and `make_stripes`
+    return witnesses, and `make_xor` and `make_rings` return both: no hyperplane separates the rows, but one
+    separates their images ``(x_1, x_2, x_1 * x_2)`` or ``(x, |x|^2)``. `make_quasi_separable` returns a
+    hyperplane with no row on the wrong side, and the rows on it as witnesses.
 
     Attributes
     ----------
@@ -45,6 +46,12 @@ class Problem:
     witness_rows, witness_weights : ndarray of int64 or None
         Rows that prove that no hyperplane separates the classes, and a positive multiplier for each of them:
         ``sum_i witness_weights[i] * y_i * (x_i, 1)`` over these rows is the zero vector, exactly.
+    degree, units : int or None
+        The smallest degree of a polynomial that separates the classes, and the smallest number of threshold
+        units of a network with one hidden layer that does.
+    margin_squared, exact_margin : Fraction or None
+        The square of the margin of rounded rows (`to_decimals`, `to_integers`), and the margin itself if it
+        is a fraction.
     """
 
     X: Floats
@@ -57,6 +64,17 @@ class Problem:
     flipped_rows: Any = None
     witness_rows: Any = None
     witness_weights: Any = None
+    degree: Any = None
+    units: Any = None
+    margin_squared: Any = None
+    exact_margin: Any = None
+
+    @property
+    def separation(self) -> str:
+        """Whether a hyperplane separates the rows: "separable", "quasi-separable" or "inseparable"."""
+        if self.witness_rows is None:
+            return "separable"
+        return "quasi-separable" if self.margin == 0.0 else "inseparable"
 
     @property
     def answer(self) -> dict[str, Any]:
