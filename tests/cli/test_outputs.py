@@ -118,3 +118,20 @@ def test_no_output_overwrites_a_file_of_a_folder_that_is_read(tmp_path):
     assert done.exit_code == 2
     assert "--output would overwrite an input file" in words(done)
     assert (folder / "part.parquet").read_bytes() == before
+
+
+def test_the_fewest_errors_are_shown_and_their_certificate_holds(tmp_path):
+    rows = tmp_path / "rows.csv"
+    rows.write_text("a,y\n" + "".join(f"{a},{int(a > 4 or a == 2)}\n" for a in range(9)))
+    proof, report = tmp_path / "proof.json", tmp_path / "report.html"
+    done = run("check", rows, "--target", "y", "--fewest", "--certificate", proof, "--report", report)
+    text = " ".join(done.stdout.split())
+    assert "is strictly right on more than 88.9 % of these rows (proved), and this one reaches that" in text
+    assert "Without these rows, the classes are separable" in text
+    assert "Nearly separable: these rows" in report.read_text()
+    done = run("verify", proof, rows, "--independent")
+    assert done.exit_code == 0
+    assert "the fewest errors of any hyperplane with an intercept" in " ".join(done.stdout.split())
+    done = run("check", rows, "--target", "y", "--fewest", "--degree", "1")
+    assert done.exit_code == 2
+    assert "--fewest does not work with a kernel" in words(done)

@@ -86,6 +86,8 @@ CHECKS = [
     ("xor.csv", "-t", "y", "--degree", "2"),
     ("xor.csv", "-t", "y", "--kernel", "rbf", "--gamma", "0.5"),
     ("three.csv", "-t", "y"),
+    ("three.csv", "-t", "y", "--fewest"),
+    ("xor.csv", "-t", "y", "--fewest"),
     ("three.csv", "-t", "y", "--multiclass", "pairwise"),
     ("three.csv", "-t", "y", "--time-limit", "1e-9", "--multiclass", "one-vs-rest"),
 ]

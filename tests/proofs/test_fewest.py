@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 from dataclasses import replace
 from fractions import Fraction
@@ -202,3 +203,12 @@ def test_what_cannot_be_used_is_refused():
         sx.fewest_errors([[0.0], [1.0]], [0, 1], time_limit=0)
     with pytest.raises(sx.errors.LabelError):
         sx.fewest_errors([[0.0], [1.0]], [0, 1], sample_weight=[0.0, 1.0])
+
+
+def test_a_verdict_finds_the_fewest_errors_of_its_question():
+    X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
+    verdict = sx.separability(X, y, sample_weight=[1, 1, 1, 0])
+    assert verdict.fewest().upper == 1
+    assert sx.verify(verdict.fewest().certificate, X, y)
+    with pytest.raises(sx.errors.InputError, match="fewest_errors"):
+        pickle.loads(pickle.dumps(verdict)).fewest()

@@ -13,8 +13,10 @@ from ..errors import CertificateError
 SEVERAL = "separatrix certificates"
 
 
-def pack(verdict: Any, rows: Any) -> dict[str, Any]:
+def pack(verdict: Any, rows: Any, fewest: Any = None) -> dict[str, Any]:
     """Return the certificate of a verdict, or those of all its parts, with the columns that they are about.
+
+    If the fewest errors were asked for, their certificate is one more part.
 
     Conditions and queries are not stored, because a file from somebody else must not contain code.
     """
@@ -23,12 +25,15 @@ def pack(verdict: Any, rows: Any) -> dict[str, Any]:
             "The verdict is undecided, so there is no proof, and no certificate was written."
         )
     columns = {"target": rows.target_name, "encoding": rows.encoding.as_dict()}
-    if verdict.certificate is not None:
+    if verdict.certificate is not None and fewest is None:
         return {**verdict.certificate.to_dict(), "columns": columns}
     parts = [
         {"of": _key(key), "certificate": None if part.certificate is None else part.certificate.to_dict()}
         for key, part in verdict.parts.items()
     ]
+    if fewest is not None:
+        found = {"separability": verdict, "fewest errors": fewest}
+        parts = [{"of": of, "certificate": each.certificate.to_dict()} for of, each in found.items()]
     return {"format": SEVERAL, "version": 1, "parts": parts, "columns": columns}
 
 

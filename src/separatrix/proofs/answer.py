@@ -8,17 +8,21 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import notebook
 from ..certificates.claims import Certificate, Separation
+from ..errors import InputError
 from ..printable import printable
 from ..result import margin_text
 from .search import SearchStep
 from .statistics.coefficients import Coefficients
+
+if TYPE_CHECKING:  # it imports HiGHS, which small verdicts do without
+    from .fewest.fewest_errors import FewestErrors
 
 SHOWN_PARTS = 20  # parts listed in a notebook
 
@@ -146,6 +150,8 @@ class Verdict:
         With a kernel: the reason for the verdict.
     find_coefficients : callable
         Finds ``coefficients`` when they are first asked for.
+    find_fewest : callable or None
+        Finds the fewest errors, see `fewest`; None for questions with parts or with a kernel, and in copies.
     conflict : bool
         Whether two identical rows with different labels prove the verdict: no function of the rows separates
         them.
@@ -170,6 +176,7 @@ class Verdict:
     witness: tuple[tuple[int, int, int], ...] = ()  # row, rival, integer weight
     parts: dict[Any, Verdict] = field(default_factory=dict)
     find_coefficients: Callable[[], Coefficients] = Coefficients  # when first asked for
+    find_fewest: Callable[[float], FewestErrors] | None = None
     reason: str = ""
     conflict: bool = False
     note: str = ""
@@ -258,7 +265,24 @@ class Verdict:
     def __getstate__(self) -> dict[str, Any]:
         """Return what a copy needs without the data: the coefficients are found first."""
         found = self._found_coefficients
-        return {**self.__dict__, "find_coefficients": partial(replace, found)}
+        return {**self.__dict__, "find_coefficients": partial(replace, found), "find_fewest": None}
+
+    def fewest(self, time_limit: float = 60.0) -> FewestErrors:
+        """Find the fewest rows that a hyperplane gets wrong, as `fewest_errors` does, for the same question.
+
+        Examples
+        --------
+        >>> from separatrix import separability
+        >>> separability([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1]).fewest().upper
+        1
+        """
+        if self.find_fewest is None:
+            raise InputError(
+                "This verdict does not say which rows it is about, has parts, or is about a kernel.",
+                remedy="Call sx.fewest_errors(X, y) on the rows.",
+                parameter="X",
+            )
+        return self.find_fewest(time_limit)
 
     @property
     def coefficients(self) -> dict[str, str | None]:

@@ -36,6 +36,7 @@ from .strategies.conflicts import is_conflict
 
 if TYPE_CHECKING:  # kernels import scikit-learn, which takes longer than most verdicts without one
     from ..kernels import Kernel
+    from .fewest.fewest_errors import FewestErrors
 
 __all__ = ["Verdict", "check_separation", "separability"]
 
@@ -411,10 +412,16 @@ class _Asked:
             n_rows=signed.order.size,
             witness=() if proof.witness is None else _witness(signed, proof.witness),
             find_coefficients=partial(self._coefficients, signed, proof, judge),
+            find_fewest=self._fewest if self.kernel is None and not chosen else None,
             reason=reason,
             conflict=proof.witness is not None and is_conflict(signed, proof.witness.ids),
             search=proof.steps,
         )
+
+    def _fewest(self, seconds: float) -> FewestErrors:
+        from .fewest.fewest_errors import fewest_of
+
+        return fewest_of(self.data, self.inside.astype(np.float64), self.lifted, seconds)
 
     def _monomials_reason(self, degrees: tuple[int, ...]) -> str:
         count = count_columns(self.data.matrix.shape[1], degrees) + self.constant

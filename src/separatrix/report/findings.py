@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from ..kernels import Linear
 from ..proofs.verdict import Verdict, separability
 from ..result import RunResult, Status
 from .tables import NamedData, read
+
+if TYPE_CHECKING:
+    from ..proofs.fewest.fewest_errors import FewestErrors
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +42,8 @@ class Findings:
         Further facts about the data, such as the file and the rows that were left out.
     prepared : str
         The steps of a pipeline before the classifier, such as a scaler. The data are their output.
+    fewest : FewestErrors or None
+        The fewest errors of any hyperplane, if they were asked for.
     given : bool
         Whether the report is about a classifier that was given. Otherwise, it is about a regression.
     """
@@ -51,6 +56,7 @@ class Findings:
     facts: tuple[tuple[str, str], ...] = ()
     prepared: str = ""
     given: bool = False
+    fewest: FewestErrors | None = None
 
     @cached_property
     def errors(self) -> int:
@@ -74,6 +80,7 @@ def investigate(
     kernel: Any = None,
     facts: tuple[tuple[str, str], ...] = (),
     places: Any = None,
+    fewest: FewestErrors | None = None,
 ) -> Findings:
     """Compute what is not given: the verdict, a classifier, and the mistake bounds of a perceptron.
 
@@ -95,6 +102,8 @@ def investigate(
     facts : tuple of (str, str)
     places : callable, optional
         Returns where rows are in the file. Without it, rows are counted from zero.
+    fewest : FewestErrors, optional
+        The fewest errors on the same rows; the report has a section about them if they are given.
     """
     prepared, given = "", model is not None or kernel is not None
     if hasattr(model, "steps"):
@@ -111,7 +120,8 @@ def investigate(
             verdict = separability(data.X, data.y, fit_intercept=lift, feature_names=data.names, **limit)
         if model is None:
             model = _boundary(data, verdict)
-    return Findings(data, title, verdict, model, _bounds(model, data, verdict), facts, prepared, given)
+    bounds = _bounds(model, data, verdict)
+    return Findings(data, title, verdict, model, bounds, facts, prepared, given, fewest)
 
 
 def _through(pipeline: Any, X: Any, names: Any) -> tuple[Any, Any, Any, str]:

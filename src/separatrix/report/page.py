@@ -49,7 +49,8 @@ def write_report(path: str | PathLike[str], X: Any, y: Any = None, **options: An
         With rows only.
     **options
         ``title``; ``names`` of the columns; a ``verdict`` and a fitted ``model`` or pipeline (by default,
-        both are computed); a ``kernel``, if the report is about its feature space; ``facts`` as pairs of
+        both are computed); the ``fewest`` errors, as `fewest_errors` returned them, for a section about the
+        rows in the way; a ``kernel``, if the report is about its feature space; ``facts`` as pairs of
         text; and ``places``, a function that returns where rows are in a file (by default, rows are counted
         from zero).
         Pictures need the extra ``plot``. A report on a fitted perceptron also shows its mistake bounds.
@@ -100,6 +101,7 @@ def render(findings: Findings) -> str:
     pictures = _pictures(findings)
     details = (
         _proof(findings),
+        _fewest(findings),
         _next_steps(ways[advised:]),
         _numbers(findings),
         *pictures[1:],
@@ -205,6 +207,17 @@ def _proof(findings: Findings) -> Markup:
         checks = " checks it with code that is independent of the solver."
         parts.append(tag("p", exact, program, checks, class_="note"))
     return _card("The proof, in words", *parts)
+
+
+def _fewest(findings: Findings) -> Markup:
+    found = findings.fewest
+    if found is None:
+        return Markup()
+    labels = "A row that every smallest set contains may have a wrong label: look at these rows first."
+    listing = _table(tables.wrong_table(found, findings.data))
+    return _card(
+        "Nearly separable: these rows", tag("p", found.summary()), listing, tag("p", labels, class_="note")
+    )
 
 
 def _pictures(findings: Findings) -> list[Markup]:

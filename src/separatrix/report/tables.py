@@ -20,6 +20,7 @@ from ..sparse import dense
 if TYPE_CHECKING:  # it imports scikit-learn, which the answer of a check does not need
     from ..bound_report import BoundReport
     from ..files.reader import Place
+    from ..proofs.fewest.fewest_errors import FewestErrors
 
     Places = Callable[[Sequence[int]], list[Place]]
 
@@ -124,6 +125,30 @@ def witness_table(verdict: Verdict, data: NamedData, most: int = 12) -> Listing 
     notes += [f"{hidden:,} of {len(data.names):,} columns are not shown."] if hidden else []
     names = (f">{data.names[j]}" for j in columns)
     return Listing("Rows that prove it", (*head, "class", ">weight", *names), tuple(shown), " ".join(notes))
+
+
+def wrong_table(fewest: FewestErrors, data: NamedData, most: int = 20) -> Listing | None:
+    """Return the rows without which the classes are separable."""
+    wrong = fewest.wrong_rows.tolist()
+    if not wrong:
+        return None
+    columns = _differing(data, wrong[:most], 4)
+    named, cells = data.row_cells(wrong[:most])
+    every = dict.fromkeys(fewest.in_every.tolist(), "yes")
+    rows = [
+        (
+            *place,
+            str(data.y[row]),
+            *([every.get(row, "")] if every else []),
+            *map(short, data.values(row, columns)),
+        )
+        for row, place in zip(wrong, cells, strict=False)
+    ]
+    more = f"{len(wrong) - most:,} more rows are not shown." if len(wrong) > most else ""
+    settled = ["in every smallest set"] if every else []
+    head = (*named, "class", *settled, *(f">{data.names[j]}" for j in columns))
+    title = "Without these rows, the classes are separable"
+    return Listing(title, head, tuple(rows), f"{data.counting} {more}".strip())
 
 
 def variable_table(verdict: Verdict, data: NamedData, most: int = 12) -> Listing | None:

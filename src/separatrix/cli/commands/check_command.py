@@ -14,6 +14,7 @@ from .. import options
 from ..console import document, facts, heading, say, show, show_remedies, show_table, waiting, write_json
 
 STATUSES = tuple(Separation)
+ROWS_OF_FEWEST = ("wrong_rows", "in_every", "in_none")
 
 
 def check(
@@ -27,6 +28,7 @@ def check(
     kernel: str | None = None,
     degree: options.Count = None,
     gamma: float | None = None,
+    fewest: bool = False,
     certificate: str | None = None,
     report: str | None = None,
     fail_if: list[str] | None = None,
@@ -45,6 +47,8 @@ def check(
 
         separatrix check xor.csv --target y --degree 2
 
+        separatrix check patients.csv --target ill --fewest
+
         separatrix check data.svm --fail-if separable --fail-if quasi-separable --fail-if undecided
 
     Options
@@ -54,6 +58,8 @@ def check(
     time_limit SECONDS: How long to search. What is not proved by then is undecided.
     formula TEXT: A model formula, such as "y ~ x + I(x^2) + C(z)", instead of --target and --features. It is
         written as in R, but with C(z) for factor(z). Needs the package formulaic.
+    fewest: If no hyperplane separates the classes, also find the fewest rows that one gets wrong, for at most
+        a minute (or less, with --time-limit). Ctrl-C ends this search, and what is proved by then is shown.
     certificate FILE: Write the proof to a JSON file.
     fail_if VERDICT: Exit with code 1 on this verdict: separable, quasi-separable, overlapping, undecided, or
         inseparable (that is, quasi-separable or overlapping). May be repeated.
@@ -93,17 +99,24 @@ def check(
             feature_names=rows.feature_names,
         )
         _ = verdict.coefficients  # computed on first use, which may take seconds
+    found = None
+    if fewest and verdict.separable is False:
+        if chosen is not None or verdict.parts:
+            raise typer.BadParameter("--fewest does not work with a kernel, or with questions in parts.")
+        with waiting("Searching for the fewest errors"):
+            found = verdict.fewest(min(time_limit, 60.0))
     if writes:
-        _write(certificate, report, rows, X, y, verdict, chosen)
+        _write(certificate, report, rows, X, y, verdict, chosen, found)
     if json:
         told = {**document("check", rows), **_with_places(verdict.to_dict(), rows)}
         told["data"]["notes"] = [*told["data"]["notes"], *filter(None, [verdict.note])]
         told["certificate_file"], told["report_file"] = certificate, report
         told["verify"] = None if certificate is None else source.verify_command(certificate)
         told |= {"search": [asdict(step) for step in _steps(verdict)]} if explain else {}
+        told |= {} if found is None else {"fewest": _fewest_with_places(found.to_dict(), rows)}
         write_json(told)
     else:
-        _show(rows, X, y, verdict, [] if formula else source.command("check"))
+        _show(rows, X, y, verdict, [] if formula else source.command("check"), found)
         if explain and (steps := _steps(verdict)):
             listed = [(step.strategy, f"{step.outcome}, {step.seconds:.3f} s") for step in steps]
             show("The search tried these strategies in turn:", facts(listed), "")
@@ -141,7 +154,7 @@ def _matches(verdict: Any, wanted: list[str]) -> bool:
     return verdict.status in wanted or (verdict.separable is False and Separation.INSEPARABLE in wanted)
 
 
-def _show(rows: Any, X: Any, y: Any, verdict: Any, command: list[str]) -> None:
+def _show(rows: Any, X: Any, y: Any, verdict: Any, command: list[str], fewest: Any) -> None:
     import numpy as np
 
     from ...report import remedies, tables, words
@@ -173,6 +186,9 @@ def _show(rows: Any, X: Any, y: Any, verdict: Any, command: list[str]) -> None:
     )
     show_table(tables.parts_table(verdict))
     show_table(tables.witness_table(verdict, data))
+    if fewest is not None:
+        show(fewest.summary(), "")
+        show_table(tables.wrong_table(fewest, data))
     if after := words.consequence(verdict):
         show(after, "")
         show_table(tables.variable_table(verdict, data))
@@ -180,7 +196,14 @@ def _show(rows: Any, X: Any, y: Any, verdict: Any, command: list[str]) -> None:
 
 
 def _write(
-    certificate: str | None, report: str | None, rows: Any, X: Any, y: Any, verdict: Any, kernel: Any
+    certificate: str | None,
+    report: str | None,
+    rows: Any,
+    X: Any,
+    y: Any,
+    verdict: Any,
+    kernel: Any,
+    fewest: Any,
 ) -> None:
     """Write the certificate and the report; if one of them cannot be written, write neither."""
     from json import dumps
@@ -190,9 +213,9 @@ def _write(
 
     contents = {}
     if certificate is not None:
-        contents[certificate] = f"{dumps(pack(verdict, rows), indent=1)}\n".encode()
+        contents[certificate] = f"{dumps(pack(verdict, rows, fewest), indent=1)}\n".encode()
     if report is not None:
-        contents[report] = options.report_of(rows, X, y, verdict=verdict, kernel=kernel)
+        contents[report] = options.report_of(rows, X, y, verdict=verdict, kernel=kernel, fewest=fewest)
     write_all(contents)
 
 
@@ -212,6 +235,12 @@ def _with_places(fields: dict[str, Any], rows: Any) -> dict[str, Any]:
     parts = {key: _with_places(part, rows) for key, part in fields["parts"].items()}
     strict = [place.row for place in places[len(proving) :]]
     return {**fields, "rows_counted_from": 1, "witness_rows": witness, "strict_rows": strict, "parts": parts}
+
+
+def _fewest_with_places(fields: dict[str, Any], rows: Any) -> dict[str, Any]:
+    """Do the same for the fewest errors."""
+    named = {name: [place.row for place in rows.places(fields[name])] for name in ROWS_OF_FEWEST}
+    return {**fields, **named, "rows_counted_from": 1}
 
 
 def _formula_rows(source: options.Reading, formula: str) -> Any:

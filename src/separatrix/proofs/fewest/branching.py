@@ -32,10 +32,12 @@ from ...result import Status
 from ...rows.protocol import Floats, Ints, Mask
 from .cost_rows import CostRows
 from .error_search import ErrorSearch
-from .witnesses import Pricing, Witness
+from .witnesses import Pricing, Support, Witness
 
 UNIT = 1 << 30  # the u of leaves are multiples of 1 / UNIT
 WHOLE = 1e-6  # how far from an integer an x may be that is meant to be one
+STRONG = 8  # rows whose branches are tried before one is branched on
+ROUNDS = 6  # of cuts at a node
 CUTS = 6  # attempts to find a violated witness in a round at a node
 
 
@@ -155,18 +157,26 @@ class Cover:
             self._pricing = Pricing(self.rows, self.deadline)
         return self._pricing
 
-    def add(self, witness: Witness | None) -> bool:
-        """Add a witness to the covering program; return False if it is there already."""
-        if witness is None:
-            return False
+    def add(self, witness: Witness) -> None:
+        """Add a witness to the covering program."""
         support = [self._place[row] for row in witness.rows.tolist()]
-        if tuple(support) in self._known:
-            return False
         self._known.add(tuple(support))
         self.witnesses.append(witness)
         self.supports.append(support)
         self._solver.addRow(1.0, np.inf, len(support), np.array(support, np.int32), np.ones(len(support)))
-        return True
+
+    def _try(self, found: Support | None, x: Floats) -> bool:
+        """Add a witness that x violates; return whether it is new, and exact."""
+        if (
+            found is None
+            or x[found.places].sum() >= 1.0 - WHOLE
+            or tuple(found.places.tolist()) in self._known
+        ):
+            return False
+        witness = self.pricing.exact(found)
+        if witness is not None:
+            self.add(witness)
+        return witness is not None
 
     def steps(self) -> Iterator[None]:
         """Raise the bound, step by step, until both ends meet."""
@@ -182,8 +192,8 @@ class Cover:
         prices = np.where(wrong, 5.0, 1e-2)
         places = np.argsort(scores)[: np.count_nonzero(wrong)].tolist()
         for count, place in enumerate(places, 1):
-            witness = self.pricing.cheapest(prices + used / self.rows.costs, roots[place])
-            if self.add(witness):
+            found = self.pricing.cheapest(prices + used / self.rows.costs, roots[place])
+            if self._try(found, np.zeros(self.size)):
                 used[self.supports[-1]] += 1.0
             if count % 10 == 0 or count == len(places):
                 self._solve(self.root)
@@ -231,17 +241,26 @@ class Cover:
         self._lowest = heap[0][0]
 
     def _branching_row(self, node: Node) -> int | None:
-        """Return the place of the row whose x is closest to one half."""
+        """Return the place of the row with the best bounds in its two branches, of a few with x near 1/2."""
         free = np.ones(self.size, dtype=bool)
         free[list(node.lost | node.kept)] = False
-        open_rows = np.flatnonzero(free & (node.x > WHOLE))
-        if not open_rows.size:
+        rows = np.flatnonzero(free & (node.x > WHOLE))
+        if not rows.size:
             return None
-        return int(open_rows[np.argmin(np.abs(node.x[open_rows] - 0.5))])
+        few: list[int] = rows[np.argsort(np.abs(node.x[rows] - 0.5))[:STRONG]].tolist()
+        return few[0] if len(few) == 1 else max(few, key=lambda row: self._strength(node, row))
+
+    def _strength(self, node: Node, row: int) -> float:
+        """Return how much the covering program rises in the two branches: the product of both."""
+        rises = []
+        for lost, kept in ((node.lost | {row}, node.kept), (node.lost, node.kept | {row})):
+            solved = self._covering(lost, kept)
+            rises.append(max(solved - node.bound / UNIT / self.rows.scale, 1e-3))
+        return rises[0] * rises[1]
 
     def _refine(self, node: Node) -> Iterator[None]:
         """Solve the covering program of a leaf, and add violated witnesses a few times."""
-        for _ in range(CUTS):
+        for _ in range(ROUNDS):
             self._solve(node)
             if self._closes(node.bound):
                 return
@@ -257,40 +276,39 @@ class Cover:
         """
         prices, new = near.copy(), 0
         for _ in range(count):
-            witness = self.pricing.cheapest(prices + 1e-4 * self.draw.random(self.size), again=2)
+            found = self.pricing.cheapest(prices + 1e-4 * self.draw.random(self.size), again=2)
             if self.pricing.weights is not None:
                 self.search.offer(self.pricing.weights)
             yield
-            if witness is None:
+            new += self._try(found, x)
+            if found is None or prices[found.places].sum() >= 1.0 - WHOLE:
                 break
-            support = [self._place[row] for row in witness.rows.tolist()]
-            if x[support].sum() < 1.0 - WHOLE:
-                new += self.add(witness)
-            if prices[support].sum() >= 1.0 - WHOLE:
-                break
-            prices[support] = np.maximum(prices[support], 0.5 + 0.5 * self.draw.random())
+            prices[found.places] = np.maximum(prices[found.places], 0.5 + 0.5 * self.draw.random())
         prices, roots = near.copy(), self._roots()[1]
         for place in rooted.tolist():
-            witness = self.pricing.cheapest(prices + 1e-3 + 1e-4 * self.draw.random(self.size), roots[place])
+            found = self.pricing.cheapest(prices + 1e-3 + 1e-4 * self.draw.random(self.size), roots[place])
             yield
-            if witness is not None:
-                support = [self._place[row] for row in witness.rows.tolist()]
-                if x[support].sum() < 1.0 - WHOLE and self.add(witness):
-                    new += 1
-                    prices[support] += 0.15
+            if self._try(found, x):
+                new += 1
+                prices[self.supports[-1]] += 0.15
         return new
 
-    def _solve(self, node: Node) -> None:
-        """Solve the covering program of a leaf; keep the new u if their bound is better."""
-        wanted = dict.fromkeys(node.lost, 1.0) | dict.fromkeys(node.kept, 0.0)
+    def _covering(self, lost: frozenset[int], kept: frozenset[int]) -> float:
+        """Solve the covering program of a leaf; return its value, infinite if it has no solution."""
+        wanted = dict.fromkeys(lost, 1.0) | dict.fromkeys(kept, 0.0)
         for place in self._fixed.keys() - wanted.keys():
             self._solver.changeColBounds(place, 0.0, 1.0)
         for place, value in wanted.items() - self._fixed.items():
             self._solver.changeColBounds(place, value, value)
         self._fixed = wanted
-        status = run_until(self._solver, self.deadline)
-        if status is not Status.REACHED:
+        if run_until(self._solver, self.deadline) is not Status.REACHED:
             self.deadline.need()
+            return math.inf
+        return float(self._solver.getInfo().objective_function_value)
+
+    def _solve(self, node: Node) -> None:
+        """Solve the covering program of a leaf; keep the new u if their bound is better."""
+        if self._covering(node.lost, node.kept) == math.inf:
             self._close_by_one(node)
             return
         solution = self._solver.getSolution()

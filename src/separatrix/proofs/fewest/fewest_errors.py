@@ -196,13 +196,18 @@ def fewest_errors(
             parameter="X",
         )
     data = read_data(X, y)
+    weights = None if sample_weight is None else read_weights(sample_weight, data.codes.size)
+    return fewest_of(data, weights, lift, float(time_limit))
+
+
+def fewest_of(data: Data, weights: Floats | None, lift: bool, seconds: float) -> FewestErrors:
+    """Find the fewest errors on data that were read."""
     costs, unit = None, Fraction(1)
-    if sample_weight is not None:
-        weights = read_weights(sample_weight, data.codes.size)
+    if weights is not None:
         if np.unique(data.codes[weights > 0.0]).size < 2:
             raise LabelError("The rows of positive weight have fewer than two classes; two are needed.")
         costs, unit = whole_costs(weights)
-    return _Run(data, costs, lift, Deadline.after(float(time_limit))).answer(unit)
+    return _Run(data, costs, lift, Deadline.after(seconds)).answer(unit)
 
 
 def whole_costs(weights: Floats) -> tuple[tuple[int, ...], Fraction]:
@@ -313,9 +318,9 @@ class _Run:
         self.covers = [cover]
         if witness is not None and set(witness.rows.tolist()) <= set(priced.rows.tolist()):
             cover.add(witness)
-        jobs = [(search.steps(), 1.0), (cover.steps(), 3.0)]
+        jobs = [(search.steps(), 1.0), (cover.steps(), 5.0)]
         if search.cost * (self.signed.width + 1) > sum(self.costs.values()):
-            jobs.append((self._parts(priced), 3.0))
+            jobs.append((self._parts(priced), 2.0))
         for _ in take_turns(jobs):
             self._count(search)
             if self.closed:
@@ -379,7 +384,7 @@ class _Run:
                 cover = Cover(own, search, self.deadline)
                 yield from search.begin()
                 covers.append(cover)
-                for _ in take_turns([(search.steps(), 1.0), (cover.steps(), 3.0)]):
+                for _ in take_turns([(search.steps(), 1.0), (cover.steps(), 5.0)]):
                     yield
                     if cover.closed or due.passed:
                         break

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
@@ -58,6 +59,14 @@ class Witness:
         return Multipliers(tuple(rows.tolist()), tuple(rivals.tolist()) if signed.joint else (), self.values)
 
 
+class Support(NamedTuple):
+    """The signed rows of a witness as floats name it: places of rows, numbers of signed rows, multipliers."""
+
+    places: Ints
+    ids: Ints
+    near: Floats
+
+
 class Pricing:
     """The linear program ``min sum p_i l_i, sum l_i z_i = 0, l >= 0`` with ``sum l = 1``, or ``l_i = 1``.
 
@@ -80,12 +89,12 @@ class Pricing:
         )
         self.weights: Floats | None = None
 
-    def cheapest(self, prices: Floats, root: int | None = None, *, again: int = 0) -> Witness | None:
+    def cheapest(self, prices: Floats, root: int | None = None, *, again: int = 0) -> Support | None:
         """Return a cheap witness for given prices of the rows; with a root, one that has that signed row.
 
         The linear program multiplies each price by a multiplier, while the price of a witness is the plain
         sum. So it is solved ``again`` with prices divided by the multipliers, as long as that makes the
-        witness cheaper. None if there is no witness, or floats named one that is not exact. Raises OutOfTime.
+        witness cheaper. None if there is no witness. Raises OutOfTime.
         """
         found = self._solve(prices, root)
         if found is None:
@@ -100,8 +109,14 @@ class Pricing:
             found = other
         used = np.flatnonzero(found > SUPPORT * found.max())
         used = used[np.argsort(-found[used], kind="stable")]
-        exact = self.problem.combination(self.ids[used], found[used])
-        return None if exact is None else Witness.of(self.rows.signed, exact)
+        return Support(np.unique(used // self.rows.rivals), self.ids[used], found[used])
+
+    def exact(self, found: Support) -> Witness | None:
+        """Return the exact witness on a support, or None if there is none on all of these rows."""
+        exact = self.problem.combination(found.ids, found.near)
+        if exact is None or exact.ids.size < found.ids.size:
+            return None
+        return Witness.of(self.rows.signed, exact)
 
     def _price(self, multipliers: Floats, prices: Floats) -> float:
         own = multipliers.reshape(-1, self.rows.rivals).sum(axis=1)
