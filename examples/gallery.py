@@ -159,6 +159,20 @@ def hulls_apart():
     return sx.plot.HullDisplay.from_data(X, y)
 
 
+def fewest_errors():
+    """The fewest errors of any line.
+
+    The line gets the circled rows wrong. Every line gets a corner of each polygon wrong, and no two polygons share
+    a corner, so that no line makes fewer errors. On the right, the two ends meet.
+    """
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-1.0, 1.0, (70, 2))
+    y = (X @ [1.0, 0.6] > 0).astype(int)
+    flipped = [5, 20, 33, 60]
+    y[flipped] = 1 - y[flipped]
+    return sx.plot.ErrorsDisplay.from_data(X, y)
+
+
 def distances():
     """The distance from a hyperplane.
 
@@ -180,6 +194,7 @@ EXAMPLES: tuple[Callable[[], Any], ...] = (
     bracket,
     hulls_that_meet,
     hulls_apart,
+    fewest_errors,
     distances,
 )
 

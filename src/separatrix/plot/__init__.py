@@ -7,6 +7,7 @@ from ..views.palettes import DARK, LIGHT, Palette
 
 with needs("sx.plot", extra="plot"):
     from .distance_display import DistanceDisplay, distance
+    from .errors_display import ErrorsDisplay
     from .film import kernel_film
     from .hull_display import HullDisplay
     from .margin_bracket import BracketDisplay
@@ -20,6 +21,7 @@ __all__ = [
     "BracketDisplay",
     "DecisionRegionDisplay",
     "DistanceDisplay",
+    "ErrorsDisplay",
     "HullDisplay",
     "Palette",
     "RunDisplay",

@@ -36,9 +36,9 @@ from .witnesses import Pricing, Support, Witness
 
 UNIT = 1 << 30  # the u of leaves are multiples of 1 / UNIT
 WHOLE = 1e-6  # how far from an integer an x may be that is meant to be one
-STRONG = 8  # rows whose branches are tried before one is branched on
-ROUNDS = 6  # of cuts at a node
-CUTS = 6  # attempts to find a violated witness in a round at a node
+# Rounds of cuts at a node, and attempts to find a violated witness in each. On Ionosphere, (2, 4) closed the
+# bracket in 39 s, while (6, 6) had not closed it after 60 s.
+ROUNDS, CUTS = 2, 4
 
 
 @dataclass(eq=False)
@@ -217,7 +217,7 @@ class Cover:
             near = (1.0 - share) * self.root.x + share * average
             rooted = np.flatnonzero(self.wrong | (self.root.x > 0.3))
             count = max(15, min(60, rooted.size // 4))
-            new = yield from self._cut(self.root.x, near, 2 * CUTS, self.draw.permutation(rooted)[:count])
+            new = yield from self._cut(self.root.x, near, 3 * CUTS, self.draw.permutation(rooted)[:count])
             self._solve(self.root)
             average = 0.7 * average + 0.3 * self.root.x
             failures = 0 if new else failures + 1
@@ -241,22 +241,11 @@ class Cover:
         self._lowest = heap[0][0]
 
     def _branching_row(self, node: Node) -> int | None:
-        """Return the place of the row with the best bounds in its two branches, of a few with x near 1/2."""
+        """Return the place of the row whose x is closest to one half."""
         free = np.ones(self.size, dtype=bool)
         free[list(node.lost | node.kept)] = False
         rows = np.flatnonzero(free & (node.x > WHOLE))
-        if not rows.size:
-            return None
-        few: list[int] = rows[np.argsort(np.abs(node.x[rows] - 0.5))[:STRONG]].tolist()
-        return few[0] if len(few) == 1 else max(few, key=lambda row: self._strength(node, row))
-
-    def _strength(self, node: Node, row: int) -> float:
-        """Return how much the covering program rises in the two branches: the product of both."""
-        rises = []
-        for lost, kept in ((node.lost | {row}, node.kept), (node.lost, node.kept | {row})):
-            solved = self._covering(lost, kept)
-            rises.append(max(solved - node.bound / UNIT / self.rows.scale, 1e-3))
-        return rises[0] * rises[1]
+        return int(rows[np.argmin(np.abs(node.x[rows] - 0.5))]) if rows.size else None
 
     def _refine(self, node: Node) -> Iterator[None]:
         """Solve the covering program of a leaf, and add violated witnesses a few times."""
@@ -293,9 +282,9 @@ class Cover:
                 prices[self.supports[-1]] += 0.15
         return new
 
-    def _covering(self, lost: frozenset[int], kept: frozenset[int]) -> float:
-        """Solve the covering program of a leaf; return its value, infinite if it has no solution."""
-        wanted = dict.fromkeys(lost, 1.0) | dict.fromkeys(kept, 0.0)
+    def _solve(self, node: Node) -> None:
+        """Solve the covering program of a leaf; keep the new u if their bound is better."""
+        wanted = dict.fromkeys(node.lost, 1.0) | dict.fromkeys(node.kept, 0.0)
         for place in self._fixed.keys() - wanted.keys():
             self._solver.changeColBounds(place, 0.0, 1.0)
         for place, value in wanted.items() - self._fixed.items():
@@ -303,12 +292,6 @@ class Cover:
         self._fixed = wanted
         if run_until(self._solver, self.deadline) is not Status.REACHED:
             self.deadline.need()
-            return math.inf
-        return float(self._solver.getInfo().objective_function_value)
-
-    def _solve(self, node: Node) -> None:
-        """Solve the covering program of a leaf; keep the new u if their bound is better."""
-        if self._covering(node.lost, node.kept) == math.inf:
             self._close_by_one(node)
             return
         solution = self._solver.getSolution()
