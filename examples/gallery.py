@@ -162,8 +162,8 @@ def hulls_apart():
 def fewest_errors():
     """The fewest errors of any line.
 
-    The line gets the circled rows wrong. Every line gets a corner of each polygon wrong, and no two polygons share
-    a corner, so that no line makes fewer errors. On the right, the two ends meet.
+    The line gets the circled rows wrong. Every line gets a corner of each polygon wrong, and no two polygons
+    share a corner, so that no line makes fewer errors. On the right, the two ends meet.
     """
     rng = np.random.default_rng(1)
     X = rng.uniform(-1.0, 1.0, (70, 2))

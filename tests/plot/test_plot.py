@@ -803,3 +803,20 @@ def test_a_narrow_bracket_has_ticks(lower, upper):
     shown = [each.get_text() for each in display.ax_.get_yticklabels() if each.get_text()]
     assert 2 <= len(ticks) <= 12
     assert len(set(shown)) == len(shown)
+
+
+def test_the_fewest_errors_show_the_wrong_rows_and_a_polygon_for_each_witness():
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-1.0, 1.0, (40, 2))
+    y = (X @ [1.0, 0.6] > 0).astype(int)
+    y[[0, 2]] = 1 - y[[0, 2]]
+    display = sx.plot.ErrorsDisplay.from_data(X, y)
+    found = display.found
+    assert len(display.witnesses_.get_paths()) == len(found.certificate.witnesses)
+    np.testing.assert_array_equal(display.wrong_points_.get_offsets(), X[found.wrong_rows])
+    scores = display._scores(X)
+    assert set(np.flatnonzero(scores.argmax(axis=1) != y)) == set(found.wrong_rows.tolist())
+    assert display.lower_line_.get_ydata()[-1] == found.lower
+    assert display.upper_line_.get_ydata()[-1] == found.upper
+    with pytest.raises(InputError, match="one or two columns"):
+        sx.plot.ErrorsDisplay.from_fewest(found, rng.standard_normal((40, 3)), y)

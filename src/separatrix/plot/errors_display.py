@@ -32,8 +32,8 @@ from .style import Display
 class ErrorsDisplay(Display):
     """The fewest errors of any hyperplane on data with one or two columns.
 
-    On the left are the hyperplane with the fewest errors that was found, the rows that it gets wrong, and the
-    witnesses of the proof: of each polygon, every hyperplane gets a corner wrong. On the right is the bracket.
+    On the left are the best hyperplane that was found, the rows that it gets wrong, and the witnesses of the
+    proof: of each polygon, every hyperplane gets a corner wrong. On the right is the bracket over time.
 
     Attributes
     ----------
@@ -107,7 +107,9 @@ class ErrorsDisplay(Display):
         return np.hstack([-scores, scores]) if weights.shape[0] == 1 else scores
 
     def _draw_bracket(self, colors: Palette) -> None:
-        seconds, lower, upper = (np.array(each, dtype=float) for each in zip(*self.found.history, strict=True))
+        seconds, lower, upper = (
+            np.array(each, dtype=float) for each in zip(*self.found.history, strict=True)
+        )
         seconds = np.append(seconds, 1.1 * seconds[-1])
         lower, upper = np.append(lower, lower[-1]), np.append(upper, upper[-1])
         (ax,) = self._more_axes

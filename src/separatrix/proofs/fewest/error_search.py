@@ -81,6 +81,8 @@ class ErrorSearch:
     def begin(self) -> Iterator[None]:
         """Find weights to begin with."""
         yield from self._trim()
+        for _ in range(LINES):
+            yield from self._polish(LINES)
 
     def steps(self) -> Iterator[None]:
         """Look for better weights, step by step, without end."""
@@ -99,7 +101,10 @@ class ErrorSearch:
             if k or again:
                 scores = self._scores(weights)
                 kept = scores > -np.median(np.abs(scores)) * max(0.0, 0.6 - 0.06 * k)
-            if 2 * k >= ROUNDS or again:
+                if k % 2:  # the wrong rows nearest to the hyperplane may be right with other weights
+                    wrong = np.flatnonzero(~kept)
+                    kept[wrong[np.argsort(-scores[wrong])[: -(-wrong.size // 10)]]] = True
+            if again:
                 kept |= self.draw.random(kept.size) < 0.15
             costs = np.repeat(np.where(kept, self.rows.costs / self.rows.costs.mean(), 0.0), rivals)
             ridge = 10.0 ** (-2.0 - 0.4 * min(k, 10))

@@ -34,7 +34,9 @@ from .witnesses import Witness
 
 SHARE = 0.2  # of the time, for the question whether the classes are separable
 PRICED = 1 << 19  # numbers of the rows among which witnesses are looked for
-PART = 4  # how many times the rows of a witness the first parts have
+# How many times the rows of a witness the first parts have. On Pima, whose bracket is [79, 148] after 60 s
+# without parts, 4 times prove 41 in 0.4 s, 6 times 66 in 3 s, and 10 times 87 in 16 s of processor time.
+PART = 10
 MOST = 1 << 27  # numbers of all signed rows as an array
 
 
@@ -318,9 +320,9 @@ class _Run:
         self.covers = [cover]
         if witness is not None and set(witness.rows.tolist()) <= set(priced.rows.tolist()):
             cover.add(witness)
-        jobs = [(search.steps(), 1.0), (cover.steps(), 5.0)]
+        jobs = [(search.steps(), 1.0), (cover.steps(), 4.0)]
         if search.cost * (self.signed.width + 1) > sum(self.costs.values()):
-            jobs.append((self._parts(priced), 2.0))
+            jobs.append((self._parts(priced), 3.0))
         for _ in take_turns(jobs):
             self._count(search)
             if self.closed:
@@ -375,21 +377,12 @@ class _Run:
         n_rows, size = rows.rows.size, PART * (self.signed.width + 1)
         order = np.random.default_rng(0).permutation(n_rows)
         while 2 * size <= n_rows:
-            covers: list[Cover] = []
-            parts = np.array_split(order, n_rows // size)
-            for number, part in enumerate(parts):
-                due = Deadline.after(self.deadline.left / 4.0 / (len(parts) - number))
-                own = rows.part(np.sort(part))
-                search = ErrorSearch(own, self.deadline)
-                cover = Cover(own, search, self.deadline)
-                yield from search.begin()
-                covers.append(cover)
-                for _ in take_turns([(search.steps(), 1.0), (cover.steps(), 5.0)]):
-                    yield
-                    if cover.closed or due.passed:
-                        break
-                if sum(each.bound for each in covers) > self.lower:
-                    self.covers = list(covers)
+            parts = [rows.part(np.sort(each)) for each in np.array_split(order, round(n_rows / size))]
+            covers = [Cover(part, ErrorSearch(part, self.deadline), self.deadline) for part in parts]
+            for _ in take_turns([(_closing(cover), 1.0) for cover in covers]):
+                if sum(cover.bound for cover in covers) > self.lower:
+                    self.covers = covers
+                yield
             size *= 2
 
     def _settled(self) -> tuple[list[int], list[int]]:
@@ -428,6 +421,15 @@ class _Run:
             witnesses=tuple(witnesses),
             trees=tuple(trees),
         )
+
+
+def _closing(cover: Cover) -> Iterator[None]:
+    """Narrow the bracket of some rows until it is closed."""
+    yield from cover.search.begin()
+    for _ in take_turns([(cover.search.steps(), 1.0), (cover.steps(), 4.0)]):
+        yield
+        if cover.closed:
+            return
 
 
 def take_turns(jobs: list[tuple[Iterator[None], float]]) -> Iterator[None]:
