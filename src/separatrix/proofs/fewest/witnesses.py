@@ -112,7 +112,7 @@ class Pricing:
         return Support(np.unique(used // self.rows.rivals), self.ids[used], found[used])
 
     def exact(self, found: Support) -> Witness | None:
-        """Return the exact witness on a support, or None if there is none on all of these rows."""
+        """Return the exact witness on a support, or None if no exact one has all of these rows."""
         exact = self.problem.combination(found.ids, found.near)
         if exact is None or exact.ids.size < found.ids.size:
             return None
