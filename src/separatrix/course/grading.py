@@ -107,7 +107,7 @@ def _stated(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def _mark(question: Question, stated: Any) -> bool | None:
-    """Return whether an answer is right; None if there is none."""
+    """Return whether an answer is right; None if it is missing."""
     if stated is None:
         return None
     answer = question.answer if isinstance(question.answer, list) else [question.answer]

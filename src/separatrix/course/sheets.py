@@ -101,7 +101,8 @@ def _tables(data: dict[str, Any]) -> list[Markup]:
     columns = {
         name: value for name, value in data.items() if isinstance(value, list) and len(value) == length
     }
-    shown = columns if len(columns) > 1 else {}
+    has_rows = any(isinstance(value[0], list) for value in columns.values())
+    shown = columns if has_rows and len(columns) > 1 else {}
     others = [tag("p", f"{name} = {value}") for name, value in data.items() if name not in shown]
     if not shown:
         return others
