@@ -121,6 +121,8 @@ def work(claim: Any, data: Any) -> float:
     """About how many products of numbers a proof asks for, if that is more than there are numbers."""
     if math.isinf(size(data)):
         return math.inf
+    if claim.question == "network":
+        return size(data) * max(1, len(claim.units))
     degrees, (rows, columns) = getattr(claim, "degrees", (1,)), data.matrix.shape
     products = 0 if degrees == (1,) else rows * sum(math.comb(columns + d - 1, d) * d for d in degrees)
     near = getattr(claim, "approximate", None)

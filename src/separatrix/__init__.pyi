@@ -18,6 +18,7 @@ from .estimators.linear import Perceptron as Perceptron
 from .estimators.linear_program import LinearProgram as LinearProgram
 from .estimators.margin import MaxMargin as MaxMargin
 from .estimators.margin import SoftMargin as SoftMargin
+from .estimators.network import PerceptronNetwork as PerceptronNetwork
 from .estimators.passive_aggressive import PassiveAggressive as PassiveAggressive
 from .estimators.winnow import Winnow as Winnow
 from .geometry.degree import SeparatingDegree as SeparatingDegree

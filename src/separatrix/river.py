@@ -314,7 +314,7 @@ class PassiveAggressive(Stream):
         hidden, visits = rows.n_columns - len(self._columns), visits_of(rows)
         weights = _widened(self._weights, hidden).copy()
         limits = step_limits(self.variant, float(self.C), rows.n_classes)
-        loops.online.passive_aggressive(rows.storage, rows.order, weights, *limits, visits)
+        loops.online_steps.passive_aggressive(rows.storage, rows.order, weights, *limits, visits)
         need_finite(weights)
         self._weights = weights[..., hidden:]
         self.visits += rows.n_rows

@@ -23,6 +23,7 @@ from .digest import start_digest
 from .error_bounds import FEWEST, KIND
 from .estimate import prove_estimate, read_columns, read_estimate
 from .fields import read_json
+from .half_spaces import NETWORK
 from .monomials import PLAIN, Mask, MonomialMatrix
 from .numbers import (
     BYTES_AT_A_TIME,
@@ -41,6 +42,7 @@ CHARACTERS_PER_SECOND = 1e7  # of a text that is read as JSON, at least
 
 # The kinds of certificates besides those of separability, by the kind of their question.
 KINDS: dict[str, Kind] = {
+    "network": NETWORK,
     KIND: FEWEST,
     "estimate": Kind(read_estimate, prove_estimate, read_columns),
 }

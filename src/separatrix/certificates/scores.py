@@ -125,7 +125,7 @@ def first_wrong(
     for start in range(0, signs.order.size, step):
         between()
         rows = signs.order[start : start + step]
-        block = _floats(signs.matrix[start : start + step] if everything else signs.matrix[rows])
+        block = in_floats(signs.matrix[start : start + step] if everything else signs.matrix[rows])
         found = _first_wrong_of(block, rows, plane, signs, pause)
         if found is not None:
             return found
@@ -268,15 +268,15 @@ def _first_wrong_of(
     block: Any, rows: Ints, plane: ClaimedPlane, signs: Signs, pause: Pause
 ) -> tuple[int, int, int] | None:
     with np.errstate(all="ignore"):
-        outputs = _outputs(block, plane.weights, signs.lift)
+        outputs = float_outputs(block, plane.weights, signs.lift)
         # One number bounds the errors of the whole block. Only rows too close for it get their own bound.
-        common = _outputs(_reach(block), plane.magnitudes, signs.lift)
+        common = float_outputs(_reach(block), plane.magnitudes, signs.lift)
         if plane.tight[rows].any() and _never_rounded(block, plane, common, signs):
             return _first_of_whole(outputs, rows, plane, signs)
         near = np.unique(_undecided(outputs, common, rows, plane, signs)[0])
         if not near.size:
             return None
-        bounds = _outputs(abs(block[near]), plane.magnitudes, signs.lift)
+        bounds = float_outputs(abs(block[near]), plane.magnitudes, signs.lift)
         places, rivals = _undecided(outputs[near], bounds, rows[near], plane, signs)
     places = near[places]
     tied = plane.tight[rows[places], np.maximum(rivals, 0)]
@@ -347,7 +347,7 @@ def _on_plane(rows: Ints, rivals: Ints, plane: ClaimedPlane, signs: Signs, pause
     return found
 
 
-def _floats(block: Any) -> Any:
+def in_floats(block: Any) -> Any:
     """Return some rows in float64. Only integers above 2**53 are rounded."""
     if block.dtype == np.float64:
         return block
@@ -364,7 +364,8 @@ def _reach(block: Any) -> Floats:
     return np.full((1, block.shape[1]), np.sqrt(squares) + lost if squares < SAFE else np.inf)
 
 
-def _outputs(block: Any, weights: Floats, lift: bool) -> Floats:
+def float_outputs(block: Any, weights: Floats, lift: bool) -> Floats:
+    """Return the scores of some rows under each weight vector, in floats."""
     if not lift:
         return np.asarray(block @ weights.T)
     outputs = np.asarray(block @ weights[:, :-1].T)

@@ -62,12 +62,9 @@ def read_certificates(content: bytes) -> list[tuple[str, SimpleNamespace]]:
 
 def read_certificate(given: Any) -> SimpleNamespace:
     """Read the fields and check their types and sizes; weights and multipliers become integers."""
-    if (
-        type(given) is dict
-        and type(given.get("question")) is dict
-        and given["question"].get("kind") == "fewest"
-    ):
-        return read_fewest(given)
+    asked = given.get("question") if type(given) is dict else None
+    if type(asked) is dict and asked.get("kind") in ("fewest", "network"):
+        return read_fewest(given) if asked["kind"] == "fewest" else read_network(given)
     names = "format version claim question data weights multipliers"
     word, version, claim, question, data, weights, exact, *last = fields(given, names, "approximate")
     near, names = [*last, None][0], "kind classes chosen lift excluded"
@@ -154,6 +151,25 @@ def read_fewest(given: Any) -> SimpleNamespace:
     own |= {"sha256": sha256, "weights": numbers([*chain(*vectors)], binary=True), "witnesses": proved}
     own |= {"costs": costs, "lower": lower, "upper": upper, "unit": unit, "trees": forest}
     return SimpleNamespace(**question | own)
+
+
+def read_network(given: Any) -> SimpleNamespace:
+    """Read a list of half-spaces with their classes; the weights of each become integers."""
+    names = "format version claim question data units default"
+    word, version, claim, question, data, units, default = fields(given, names)
+    _, classes, excluded = fields(question, "kind classes excluded")
+    n_rows, n_columns, sha256 = fields(data, "rows columns sha256")
+    need(word == "separatrix certificate" and type(version) is int and version == 1, "Not version 1.")
+    need(claim == "fits", "The claim is unknown.")
+    need(all(type(c) is str and not re.search("[\ud800-\udfff]", c) for c in entries(classes)), "A class.")
+    need(entries([n_rows, n_columns], 2**63) and len({*entries(excluded, n_rows)}) == len(excluded), "Rows.")
+    need(type(sha256) is str and re.fullmatch("[0-9a-f]{64}", sha256), "The SHA-256 is malformed.")
+    pairs = [fields(unit, "weights class") for unit in entries(units)]
+    need(entries([default, *(c for _, c in pairs)], len(classes)), "A class is out of range.")
+    vectors = [numbers(weights, binary=True) for weights, _ in pairs]
+    need(all(len(vector) == n_columns + 1 for vector in vectors), "The number of weights is wrong.")
+    own = {"claim": claim, "shape": (n_rows, n_columns), "sha256": sha256, "default": default}
+    return SimpleNamespace(**question | own, units=[*zip(vectors, (c for _, c in pairs), strict=True)])
 
 
 def fields(given: Any, names: str, optional: str = "") -> list[Any]:
@@ -272,6 +288,8 @@ def check(proof: SimpleNamespace, table: Table, labels: list[Any], same_data: bo
     tables = [table, table._replace(type="<f8")]  # the command line reads all numbers as float64
     need(not same_data or proof.sha256 in (digest(t, proof.classes, codes) for t in tables), "Other data.")
     *values, unit = in_proportion([*table.values, 1])  # whole numbers; the true ones are these over unit
+    if proof.kind == "network":
+        return check_network(proof, table, codes, values, unit)
     top, positive = proof.degrees[-1], [1, *proof.chosen][-1]
 
     @lru_cache(maxsize=4096)
@@ -370,6 +388,21 @@ def prove_fewest(proof: Any, codes: list[int], lifted: Any, signs: Any) -> int:
         total += max(0, -(-min(bounds) // proof.unit))
     need(total >= proof.lower, f"The errors are proved to cost at least {total}.")
     return len(codes) * (len(rivals) - 1 or 1)
+
+
+def check_network(proof: Any, table: Table, codes: list[int], values: list[int], unit: int) -> int:
+    """Count the rows of the claim; each has to get its class from the first half-space that holds it."""
+    out, asked = {*proof.excluded}, 0
+    for i, own in enumerate(codes):
+        if i in out:
+            continue
+        begin, end = table.starts[i : i + 2] or (i * table.shape[1], (i + 1) * table.shape[1])
+        row = [*zip(table.columns[begin:end] or count(), values[begin:end], strict=False)]
+        fired = (c for w, c in proof.units if sum(w[j] * v for j, v in row) + w[-1] * unit > 0)
+        need(next(fired, proof.default) == own, f"Row {i} gets another class.")
+        asked += 1
+    need(asked, "No row is left.")
+    return asked
 
 
 def prove_near(proof: Any, multipliers: dict[Any, int], asked: list[int], lifted: Any, signs: Any) -> None:

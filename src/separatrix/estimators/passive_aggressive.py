@@ -111,7 +111,7 @@ class PassiveAggressive(RowByRow, ClassifierMixin, BaseEstimator):
 
     def _visit(self, rows: MemoryRows, order: Ints, visits: Visits) -> None:
         limits = step_limits(self.variant, float(self.C), rows.n_classes)
-        loops.online.passive_aggressive(rows.storage, order, self._weights, *limits, visits)
+        loops.online_steps.passive_aggressive(rows.storage, order, self._weights, *limits, visits)
 
     def _ended(self, passes: list[Floats], n_rows: int, patience: int = 5) -> bool:
         losses = [float(each[LOSS]) / n_rows for each in passes]

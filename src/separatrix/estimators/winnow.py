@@ -117,7 +117,7 @@ class Winnow(RowByRow, ClassifierMixin, BaseEstimator):
         # With one vector of exponents per class, a step changes two of them by half of it each.
         rate = np.array([self.eta0 * (1.0 if rows.n_classes == 2 else 2.0), self._shift])
         self._exponents = self._exponents.copy()
-        loops.online.winnow(rows.storage, order, self._exponents, self._weights, rate, visits)
+        loops.online_steps.winnow(rows.storage, order, self._exponents, self._weights, rate, visits)
         self._shift = float(rate[1])
         np.multiply(visits.counts, rate[0], out=visits.multipliers)
 

@@ -269,7 +269,7 @@ def check_parameters(estimator: Any, **choices: tuple[Any, ...]) -> None:
             need_positive(estimator, name, optional=getattr(type(estimator), name, 0.0) is None)
         elif name in ("margin", "tol"):
             need_positive(estimator, name, zero=True)
-        elif name in ("budget", "max_iter", "max_updates", "shards"):
+        elif name in ("budget", "max_iter", "max_units", "max_updates", "shards"):
             need_positive(estimator, name, whole=True, optional=getattr(type(estimator), name) is None)
         elif name in ("renormalise", "trace", "warm_start") and not isinstance(value, bool | np.bool_):
             raise _wrong(estimator, name, "True or False", value)

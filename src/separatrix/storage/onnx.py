@@ -19,6 +19,7 @@ from ..atomic import write_bytes
 from ..errors import InputError, InputTypeError, needs
 from ..estimators.decision import Decision
 from ..estimators.hyperplane import Hyperplane
+from ..estimators.network import PerceptronNetwork
 from ..random_state import random_state_kept
 from ..sparse import dense
 
@@ -37,8 +38,8 @@ def export_onnx(model: Any, path: str | PathLike[str], *, dtype: str = "float64"
     Parameters
     ----------
     model : estimator
-        A linear or kernel model of this library, or a pipeline of StandardScaler, MinMaxScaler or
-        MaxAbsScaler before one. The voted perceptron has no such formula and is refused.
+        A linear or kernel model or a network of this library, or a pipeline of StandardScaler, MinMaxScaler
+        or MaxAbsScaler before one. The voted perceptron has no such formula and is refused.
     path : str or path
     dtype : {"float64", "float32"}
         The type of the input and the arithmetic. With float32, rows very near the boundary may be classified
@@ -165,6 +166,8 @@ def _scores(graph: _Graph, features: str, model: Any) -> str:
             remedy="Fit with average='averaged', which is one weight vector.",
             parameter="average",
         )
+    if isinstance(model, PerceptronNetwork):
+        return _first_firing(graph, features, model)
     kernel = getattr(model, "kernel_", None)
     if kernel is None:
         return _affine(graph, features, model.coef_, model.intercept_)
@@ -175,6 +178,15 @@ def _scores(graph: _Graph, features: str, model: Any) -> str:
     if model.fit_intercept:
         values = graph.node("Add", values, graph.number(1.0))
     return _affine(graph, values, model.dual_coef_.T, np.zeros(model.dual_coef_.shape[1]))
+
+
+def _first_firing(graph: _Graph, features: str, model: PerceptronNetwork) -> str:
+    """Add the list of half-spaces: the scores of the first one that fires, or those of the default."""
+    hidden, scores = model.float_units()
+    sums = graph.node("MatMul", features, graph.number(hidden[:, :-1].T))
+    fires = graph.node("Greater", graph.node("Add", sums, graph.number(hidden[:, -1])), graph.number(0.0))
+    first = graph.node("ArgMax", graph.node("Cast", fires, to=1), axis=1, keepdims=0)
+    return graph.node("Gather", graph.number(scores), first)
 
 
 def _affine(graph: _Graph, features: str, coefficients: NDArray[Any], intercepts: NDArray[Any]) -> str:
