@@ -26,10 +26,12 @@ from separatrix import kernels
 from separatrix.certificates.check import verify
 from separatrix.certificates.claims import Approximate
 from separatrix.certificates.error_bounds import Leaf
+from separatrix.certificates.fields import read_number
 from separatrix.errors import CertificateError
+from separatrix.estimators.network import PerceptronNetwork
 from separatrix.proofs.fewest.fewest_errors import fewest_errors
 from separatrix.proofs.verdict import separability
-from tests import naive, second
+from tests import naive, naive_network, second
 from tests.naive_fewest import fewest, fewest_of_classes
 
 SECONDS = 5.0  # the time limit of a check; one that takes a second longer is a finding
@@ -42,6 +44,8 @@ WORDS = (
     "joint",
     "pair",
     "one-vs-rest",
+    "network",
+    "fits",
 )
 ODD = (None, True, False, 0, 1, -1, 2**70, 1.0, "", "0", "-1", "1p1", "0x1p+0", "nan", [], {}, [[]], "0" * 64)
 N_QUESTIONS = 400
@@ -86,6 +90,14 @@ def question(seed: int) -> Question:
             options["sample_weight"] = np.r_[np.ones(n_classes), rng.integers(0, 2, n_rows - n_classes)]
         if rng.random() < 0.25:
             return Question(X, y, fewest_of(rng, X, y, options["fit_intercept"]).to_dict())
+        if rng.random() < 0.2:  # a network, of the rows that have no conflict with an earlier one
+            _, firsts = np.unique(X + 0.0, axis=0, return_index=True)
+            X, y = X[firsts], y[firsts]
+            if np.unique(y).size < 2:
+                continue
+            y = np.unique(y, return_inverse=True)[1].ravel()
+            model = PerceptronNetwork(None if rng.random() < 0.7 else 1).fit(X, y)
+            return Question(X, y, model.certificate_.to_dict())
         verdict = separability(X, y, **options)
         found = verdict if verdict.certificate is not None else _a_part(rng, verdict)
         if found is None or found.certificate is None:
@@ -161,6 +173,11 @@ def is_true(fields: dict[str, Any], X: np.ndarray, y: np.ndarray) -> bool:
     """Whether a claim is right about the data."""
     if fields["claim"] == "fewest-errors":
         return fewest_is_true(fields, X, y)
+    if fields["question"]["kind"] == "network":
+        units = [(list(map(read_number, unit["weights"])), unit["class"]) for unit in fields["units"]]
+        asked = [i for i in range(len(y)) if i not in fields["question"]["excluded"]]
+        own = [fields["question"]["classes"].index(str(label)) for label in y[asked].tolist()]
+        return bool(asked) and naive_network.labels(units, fields["default"], X[asked]) == own
     rows = signed_rows(fields, X, y)
     if not rows:
         return False

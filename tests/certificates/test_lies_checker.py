@@ -183,8 +183,8 @@ def test_scores_of_flushed_numbers_and_products_are_within_their_bound(seed, deg
             outputs[:, 0] = flushed(outputs[:, 0] + column)
         rows = np.arange(n)
         for bounds in (
-            scores._outputs(scores._reach(flushed(block)), weighed.magnitudes, False),
-            scores._outputs(flushed(np.abs(block)), flushed(weighed.magnitudes), False),
+            scores.float_outputs(scores._reach(flushed(block)), weighed.magnitudes, False),
+            scores.float_outputs(flushed(np.abs(block)), flushed(weighed.magnitudes), False),
         ):
             undecided = set(scores._undecided(outputs, bounds, rows, weighed, signs)[0].tolist())
             for row in set(range(n)) - undecided:
