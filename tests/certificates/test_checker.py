@@ -69,9 +69,9 @@ def said(text, X, y):
     return first, ask(text, np.asarray(X), list(y))[0]
 
 
-def test_the_second_checker_is_one_file_of_the_standard_library_and_at_most_450_lines():
+def test_the_second_checker_is_one_file_of_the_standard_library_and_at_most_500_lines():
     source = FILE.read_text("utf-8")
-    assert len(source.splitlines()) <= 450
+    assert len(source.splitlines()) <= 500
     tree = list(ast.walk(ast.parse(source)))
     names = [each.name for node in tree if isinstance(node, ast.Import) for each in node.names]
     assert not [node for node in tree if isinstance(node, ast.ImportFrom) and node.level]
@@ -385,5 +385,5 @@ def test_the_figures_of_the_page_on_trust_are_those_of_the_code():
     )
     assert "about 6,000 lines of Python" in page
     assert 5500 < first < 6500
-    assert "450 lines of Python" in page
+    assert "500 lines of Python" in page
     assert f"each of {len(fuzz_certificates.by_kind(fuzz_certificates.N_QUESTIONS))} kinds" in page

@@ -140,10 +140,10 @@ def wrong_rows(weights: tuple[tuple[Number, ...], ...], signs: Signs, pause: Pau
     for start in range(0, signs.order.size, step):
         pause()
         rows = signs.order[start : start + step]
-        block = _floats(signs.matrix[rows])
+        block = in_floats(signs.matrix[rows])
         with np.errstate(all="ignore"):
-            outputs = _outputs(block, plane.weights, signs.lift)
-            bounds = _outputs(abs(block), plane.magnitudes, signs.lift)
+            outputs = float_outputs(block, plane.weights, signs.lift)
+            bounds = float_outputs(abs(block), plane.magnitudes, signs.lift)
             open_pairs, negated = (
                 [
                     *zip(
