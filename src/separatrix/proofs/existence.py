@@ -88,7 +88,7 @@ class Estimate:
 
     def summary(self) -> str:
         """Return the answer, with what it is about and what follows, in a few lines."""
-        lines = [f"{self._headline}"]
+        lines = [self.headline]
         answers = self.coefficients
         for label, wanted in (
             ("not finite", INFINITIES),
@@ -112,7 +112,8 @@ class Estimate:
         return "\n".join(map(printable, lines))
 
     @property
-    def _headline(self) -> str:
+    def headline(self) -> str:
+        """The answer in one line."""
         if self.exists is None:
             return f"undecided: whether the {self.title} has a finite maximum-likelihood estimate."
         if not self.exists:

@@ -10,11 +10,11 @@ import typer
 
 from ...certificates.claims import Separation
 from ...errors import InputError
-from .. import options
+from .. import options, regressions
 from ..console import document, facts, heading, say, show, show_remedies, show_table, waiting, write_json
 
-STATUSES = tuple(Separation)
 ROWS_OF_FEWEST = ("wrong_rows", "in_every", "in_none")
+STATUSES = (*Separation, "no-estimate")
 
 
 def check(
@@ -29,6 +29,18 @@ def check(
     degree: options.Count = None,
     gamma: float | None = None,
     fewest: bool = False,
+    model: str | None = None,
+    time: str | None = None,
+    event: str | None = None,
+    entry: str | None = None,
+    strata: str | None = None,
+    groups: str | None = None,
+    trials: str | None = None,
+    weights: str | None = None,
+    winner: str | None = None,
+    loser: str | None = None,
+    offset: str | None = None,
+    ties: str | None = None,
     certificate: str | None = None,
     report: str | None = None,
     fail_if: list[str] | None = None,
@@ -45,6 +57,10 @@ def check(
 
         separatrix check patients.csv --formula "ill ~ dose + C(ward)"
 
+        separatrix check claims.csv --target claims --model poisson --groups region
+
+        separatrix check trial.csv --model cox --time days --event died --strata center
+
         separatrix check xor.csv --target y --degree 2
 
         separatrix check patients.csv --target ill --fewest
@@ -56,18 +72,56 @@ def check(
     quasi: Distinguish quasi-separable from overlapping.
     multiclass joint|one-vs-rest|pairwise: The question for more than two classes: all at once, or in parts.
     time_limit SECONDS: How long to search. What is not proved by then is undecided.
-    formula TEXT: A model formula, such as "y ~ x + I(x^2) + C(z)", instead of --target and --features. It is
-        written as in R, but with C(z) for factor(z). Needs the package formulaic.
     fewest: If no hyperplane separates the classes, also find the fewest rows that one gets wrong, for at most
         a minute (or less, with --time-limit). Ctrl-C ends this search, and what is proved by then is shown.
+    formula TEXT: A model formula as in R, such as "y ~ x + I(x^2) + factor(z)" or "Surv(days, died) ~ dose",
+        instead of --target and --features. Needs the package formulaic.
+    model MODEL: Ask instead whether the maximum-likelihood estimate of a regression exists: binary, binomial,
+        multinomial, ordinal, adjacent, continuation, poisson, gamma, conditional, cox or bradley-terry.
+    time COLUMN: Cox: the time of each row.
+    event COLUMN: Cox: 1 if the row is a death, 0 if it is censored.
+    entry COLUMN: Cox: the time from which on the row is at risk.
+    strata COLUMN: Cox and conditional: the stratum of each row.
+    groups COLUMN: Binary and poisson: each of these groups has an intercept of its own.
+    trials COLUMN: Binomial: the number of trials, if the target has the successes.
+    weights COLUMN: Rows of weight zero are left out. Other weights matter for gamma only.
+    winner COLUMN: Bradley-Terry: the winner of each comparison.
+    loser COLUMN: Bradley-Terry: the loser.
+    offset COLUMN: An offset never changes the answer; the column is left out.
+    ties efron|breslow|exact: Cox: how tied deaths are treated.
     certificate FILE: Write the proof to a JSON file.
     fail_if VERDICT: Exit with code 1 on this verdict: separable, quasi-separable, overlapping, undecided, or
-        inseparable (that is, quasi-separable or overlapping). May be repeated.
+        inseparable (that is, quasi-separable or overlapping); with --model, no-estimate. May be repeated.
     explain: Also list the search strategies, with their times.
     """
     for each in fail_if or []:
         if each not in STATUSES:
             raise typer.BadParameter(f"--fail-if takes one of {', '.join(STATUSES)}. Got {each!r} instead.")
+    given = {
+        "time": time,
+        "event": event,
+        "entry": entry,
+        "strata": strata,
+        "groups": groups,
+        "trials": trials,
+        "weights": weights,
+        "winner": winner,
+        "loser": loser,
+    }
+    further = regressions.named_columns(given)
+    if model is not None or further or regressions.is_regression(formula):
+        if kernel or degree or multiclass != "joint" or report:
+            raise typer.BadParameter("A regression has no --kernel, --degree, --multiclass or --report.")
+        if certificate is not None:
+            options.need_apart(source.data, certificate=certificate)
+        if offset is not None:
+            source = replace(source, exclude=[*(source.exclude or []), options.quoted(offset)])
+        asked = {"formula": formula, "model": model, "ties": ties, "time_limit": time_limit}
+        asked |= {"json": json, "explain": explain} | ({} if intercept else {"fit_intercept": False})
+        exists = regressions.check_regression(source, further, asked, certificate)
+        if exists is not True and "no-estimate" in (fail_if or []):
+            raise typer.Exit(1)
+        return
     chosen = options.kernel("poly" if degree is not None and kernel is None else kernel, degree, gamma)
     writes = certificate is not None or report is not None
     if writes:

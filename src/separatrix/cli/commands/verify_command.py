@@ -16,7 +16,7 @@ import typer
 
 from ...errors import CertificateError, SeparatrixError
 from ...printable import printable
-from .. import options
+from .. import options, regressions
 from ..console import document, facts, heading, show, waiting, write_json
 
 
@@ -59,6 +59,12 @@ def verify(
     limits: dict[str, Any] = {"same_data": same_data, "time_limit": time_limit, "memory_limit": memory}
     content = Path(certificate).read_bytes()
     parts, columns = unpack(content, memory)
+    if parts[0][1].question == "estimate":
+        if independent:
+            raise CertificateError("The second checker does not check certificates about regressions.")
+        if not regressions.verify_regression(source, parts[0][1], columns, limits, json):
+            raise typer.Exit(1)
+        return
     kept = columns.get("target")
     own = "encoding" in columns and not (source.features or source.exclude)
     known = Encoding.from_dict(columns["encoding"]) if own else None

@@ -1,0 +1,206 @@
+"""Questions about regressions from the command line: reading the columns, and showing the answer."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import asdict, replace
+from typing import Any
+
+import typer
+
+from ..errors import CertificateError, InputError
+from . import options
+from .console import document, facts, heading, say, show, show_remedies, waiting, write_json
+
+# The options that name further columns; each has the name of a parameter of `check_estimate`.
+FURTHER = ("time", "event", "entry", "strata", "groups", "trials", "weights", "winner", "loser")
+
+
+def named_columns(given: dict[str, Any]) -> dict[str, str]:
+    """Return the further columns that the options name."""
+    return {name: given[name] for name in FURTHER if given.get(name) is not None}
+
+
+def is_regression(formula: str | None) -> bool:
+    """Whether a formula is about a model that the question of separability does not cover."""
+    if formula is None:
+        return False
+    from ..proofs.statistics.r_formula import read_written
+
+    return read_written(formula).model is not None
+
+
+def read_frame(source: options.Reading, wanted: list[str]) -> tuple[Any, Any]:
+    """Return a table and its columns as a data frame; an empty list of wanted columns means all."""
+    features = [options.quoted(each) for each in wanted] or None
+    table = replace(source, target=None, features=features).open()
+    if not hasattr(table, "frame"):
+        raise InputError(f"A regression needs named columns, and {table.name!r} has none.")
+    with waiting("Reading the rows"):
+        return table, table.frame()
+
+
+def design_of(frame: Any, target: str | None, further: dict[str, str]) -> tuple[Any, dict[str, Any]]:
+    """Return the design matrix and the other columns; text becomes a column per level except the first."""
+    import pandas as pd
+
+    taken = {**further, **({} if target is None else {"y": target})}
+    for name in taken.values():
+        if name not in frame.columns:
+            raise InputError(f"There is no column {name!r}.", parameter="target")
+    inner = frame[[name for name in frame.columns if name not in taken.values()]]
+    text = [name for name in inner.columns if inner[name].dtype.kind not in "biuf"]
+    X = pd.get_dummies(inner, columns=text, prefix_sep="=", drop_first=True) if text else inner
+    return X.astype(float), {name: frame[column] for name, column in taken.items()}
+
+
+def check_regression(
+    source: options.Reading, further: dict[str, str], asked: dict[str, Any], certificate: str | None
+) -> bool | None:
+    """Answer, show and write what was asked; return whether the estimate exists."""
+    from ..proofs.estimates import check_estimate
+    from ..proofs.statistics.formula import variables
+
+    formula = asked.pop("formula")
+    as_json, explain = asked.pop("json"), asked.pop("explain")
+    features = (options.names(source.features) if source.features else None) or []
+    if formula is not None:
+        if source.target or source.features or source.exclude:
+            raise typer.BadParameter(
+                "--formula names the columns: leave out --target, --features, --exclude."
+            )
+        features = variables(formula)
+    elif source.target is None and not {"time", "winner"} & further.keys():
+        raise typer.BadParameter("Name the response with --target, or the time with --time.")
+    wanted = [*features, *filter(None, [source.target]), *further.values()] if features else []
+    table, frame = read_frame(source, list(dict.fromkeys(wanted)))
+    with warnings.catch_warnings(), waiting("Searching for a proof"), options.naming_rows(table):
+        warnings.simplefilter("ignore")
+        if formula is not None:
+            found = check_estimate(formula, frame, **{**further, **asked})
+        else:
+            X, columns = design_of(frame, source.target, further)
+            found = check_estimate(X, **columns, **asked)
+        _ = found.coefficients  # computed on first use, which may take seconds
+    rows = [place.row for place in table.places(found.responsible_rows.tolist())]
+    if certificate is not None:
+        _write(certificate, found, source.target, further, features, formula)
+    if as_json:
+        write_json(
+            {
+                **document("check", table),
+                "model": found.asked.model,
+                "exists": found.exists,
+                "unique": found.unique,
+                "coefficients": found.coefficients,
+                "responsible_rows": rows,
+                "rows_counted_from": 1,
+                "left_out": found.dropped,
+                "certificate_file": certificate,
+                "search": [asdict(step) for step in found.search] if explain else [],
+            }
+        )
+        return found.exists
+    _show(table, found, rows, _remedies(found, source, formula, further))
+    if certificate is not None:
+        say(f"Certificate: {certificate}. Check it with: {source.verify_command(certificate)}")
+    return found.exists
+
+
+def _show(table: Any, found: Any, rows: list[int], remedies: Any) -> None:
+    from ..proofs.answer import some
+
+    answers = found.coefficients
+    finite = [name for name, answer in answers.items() if answer == "finite"]
+    others = [(name, answer or "undecided") for name, answer in answers.items() if answer != "finite"]
+    show(
+        heading(found.headline, "bold yellow" if found.exists is None else "bold"),
+        "",
+        facts(
+            [
+                ("data", f"{table.name}: {found.n_rows:,} rows"),
+                ("model", found.title),
+                *([("finite", some(finite))] if finite and not found.exists else []),
+                *others[:20],
+                *([("rows", f"{len(rows):,}: {some(rows)} (counted from 1)")] if rows else []),
+                *([("left out", found.dropped)] if found.dropped else []),
+                *(("note", note) for note in (*table.notes, *filter(None, [found.note]))),
+            ]
+        ),
+        "",
+    )
+    show_remedies(remedies, "")
+
+
+def _remedies(found: Any, source: options.Reading, formula: str | None, further: dict[str, str]) -> Any:
+    from ..report.model_remedies import model_remedies
+
+    return model_remedies(found, str(source.data), formula, source.target, further)
+
+
+def _write(
+    path: str,
+    found: Any,
+    target: str | None,
+    further: dict[str, str],
+    features: list[str],
+    formula: str | None,
+) -> None:
+    from json import dumps
+
+    from ..atomic import write_all
+
+    if formula is not None:
+        raise typer.BadParameter(
+            "--certificate does not work with --formula, because a certificate must not contain code."
+        )
+    if found.certificate is None:
+        raise CertificateError(
+            "The answer is undecided, so there is no proof, and no certificate was written."
+        )
+    columns = {"target": target, "further": further, "features": features}
+    document = {**found.certificate.to_dict(), "columns": columns}
+    write_all({path: f"{dumps(document, indent=1)}\n".encode()})
+
+
+def verify_regression(
+    source: options.Reading, proof: Any, columns: dict[str, Any], limits: dict[str, Any], as_json: bool
+) -> bool:
+    """Check the certificate of a regression against the columns that it names, and show the result."""
+    from ..certificates.check import verify
+
+    further, features = columns.get("further"), columns.get("features")
+    target = source.target or columns.get("target")
+    if not isinstance(further, dict) or not set(further) <= set(FURTHER) or not isinstance(features, list):
+        raise CertificateError("The certificate does not say which columns it is about.")
+    wanted = [*features, *filter(None, [target]), *further.values()] if features else []
+    table, frame = read_frame(source, list(dict.fromkeys(map(str, wanted))))
+    X, given = design_of(frame, target, further)
+    with waiting("Checking the proof"):
+        check = verify(proof, X, **given, **limits)
+    if as_json:
+        told = {
+            "holds": check.holds,
+            "claim": proof.claim,
+            "reason": check.reason,
+            "model": proof.asked.model,
+        }
+        write_json({**document("verify", table), **told})
+    else:
+        tone = "bold green" if check.holds else "bold red"
+        words = "The certificate holds." if check.holds else "The certificate does not hold."
+        taken = [f"{name}: {column}" for name, column in further.items()]
+        show(
+            heading(words, tone),
+            f"{proof.claim} ({proof.words()}). {check.reason}",
+            "",
+            facts(
+                [
+                    ("data", f"{table.name}: {X.shape[0]:,} rows"),
+                    *([("response", str(target))] if target else []),
+                    *([("further columns", ", ".join(taken))] if taken else []),
+                    ("columns", ", ".join(map(str, X.columns))),
+                ]
+            ),
+        )
+    return check.holds
