@@ -169,6 +169,10 @@ def _write_files(page):
     frame.to_csv("new.csv", index=False)
     frame.assign(**{"class": np.where(noisy, "good", "bad")}).to_csv("german.csv", index=False)
     frame.assign(HG=noisy.astype(int)).to_csv("endometrial.csv", index=False)
+    pathlib.Path("claims.csv").write_text("claims,age,region\n2,30,n\n0,41,s\n1,52,n\n3,35,s\n")
+    pathlib.Path("trial.csv").write_text(
+        "days,died,dose,center\n5,1,1,a\n7,0,2,b\n3,1,0,a\n9,1,2,b\n4,1,3,a\n"
+    )
     frame.assign(spam=noisy.astype(int)).to_parquet("spam.parquet")
     clicks = frame.assign(clicked=noisy.astype(int))
     clicks.to_parquet("clicks.parquet")
