@@ -171,6 +171,10 @@ def test_formulas_mean_the_same_as_in_r(written, means):
         assert set(variables(written)) <= set(data.columns)
 
 
+def test_a_column_may_have_the_name_of_a_function():
+    assert variables("died ~ C(center) + log(dose) + scale") == ["center", "died", "dose", "scale"]
+
+
 def test_natural_splines_are_linear_beyond_their_knots_and_smooth_between():
     x = np.linspace(0, 4, 401)
     data = pd.DataFrame({"y": (x > 2).astype(int), "x": x})

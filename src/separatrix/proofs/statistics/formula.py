@@ -128,6 +128,9 @@ def variables(formula: str) -> list[str]:
     try:
         parsed = [formulaic.Formula(re.sub("`([^`]*)`", plain, text)) for text in texts]
         found = {quoted.get(str(name), str(name)) for each in parsed for name in each.required_variables}
+        # a column may have the name of a function, such as center
+        bare = {name for text in texts for name in re.findall(r"\b[A-Za-z_]\w*\b(?!\s*[\w(.=])", text)}
+        found |= bare & set(formulaic.transforms.TRANSFORMS)
     except (formulaic.errors.FormulaicError, SyntaxError) as problem:
         raise InputError(
             f"The formula {formula!r} cannot be used: {str(problem).splitlines()[0]}"
