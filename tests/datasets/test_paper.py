@@ -119,3 +119,11 @@ def test_bad_numbers_are_refused():
         datasets.to_integers(datasets.make_separable(200, margin=0.001, random_state=0), 3)
     with pytest.raises(InputTypeError):
         datasets.to_decimals(problem, 1.5)
+
+
+@pytest.mark.parametrize("degree", [2, 3, 4])
+def test_a_network_that_fits_stripes_has_at_least_as_many_units_as_they_need(degree):
+    problem = datasets.make_stripes(30, degree=degree, random_state=degree)
+    network = sx.PerceptronNetwork().fit(problem.X, problem.y)
+    assert network.score(problem.X, problem.y) == 1.0
+    assert len(network.units_) >= problem.units
