@@ -88,6 +88,33 @@ print(proof.status, {row: str(weight) for row, weight in proof.witness_rows.item
 # hulls, so no line separates the classes. Two lines and a rule that combines them separate the classes, so stacked
 # perceptrons *can* represent XOR: see :ref:`XOR four ways <sphx_glr_applications_plot_xor_four_ways.py>`.
 #
+# What stacking buys
+# ------------------
+#
+# "Stacking perceptrons?", asks the note. The answer is: every training row can be right, for any data in which no two equal points have different labels.
+#
+# **Theorem** (Marchand, Golea and Rujan 1990). Some list of at most :math:`n` half-spaces gives each of :math:`n` such points the class of the first half-space that contains it.
+#
+# **Proof.** Let :math:`p` be a longest of the points that are left. Every point :math:`x \ne p` has :math:`\langle p, x\rangle < \langle p, p\rangle`, by the
+# inequality of Cauchy and Schwarz. So some half-space :math:`\langle p, x\rangle > t` contains :math:`p` and no other point. Give it the label of :math:`p`, take :math:`p`
+# away, and repeat. ∎
+#
+# The list is a network of two layers. Hidden unit :math:`j` outputs 1 if the point is in half-space :math:`j`. The output unit adds :math:`\pm 2^{-j}` for each unit that fires,
+# and the sign of the sum is that of the first one. ``PerceptronNetwork`` searches for half-spaces that contain many points of one class, and proves what it has found:
+
+rings = sx.datasets.make_rings(150, 2, random_state=0)
+figure, panels = plt.subplots(1, 2, figsize=(9, 4), layout="compressed")
+for axes, (name, points, labels) in zip(
+    panels, (("XOR", X4, y4), ("rings", rings.X, rings.y)), strict=True
+):
+    network = sx.PerceptronNetwork().fit(points, labels)
+    sx.plot.DecisionRegionDisplay.from_estimator(network, points, labels, ax=axes)
+    axes.set_title(f"{name}: {len(network.units_)} units, {network.errors_} errors")
+    print(name, sx.verify(network.certificate_, points, labels).reason)
+
+# %%
+# What stacking does not buy is a guarantee for new points: a list that is right on every noisy label has learned the noise.
+#
 # Which separator?
 # ----------------
 #

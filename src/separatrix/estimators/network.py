@@ -235,7 +235,7 @@ class PerceptronNetwork(Decision, ClassifierMixin, BaseEstimator):
         return self.classes_[self._default]
 
     def _scores(self, X: Any) -> Floats:
-        """Return 1 / (1 + j) for the class of the first unit j that fires; for two classes with its sign."""
+        """Return 1 / (2 + j) for the class of the first unit j that fires; for two classes with its sign."""
         matrix = read_rows(self, X, lift=False)
         _ = matrix.squared_norms  # names a value that is not finite
         return self._scores_of(first_firing(self._exact_weights(), matrix.matrix))
@@ -243,9 +243,9 @@ class PerceptronNetwork(Decision, ClassifierMixin, BaseEstimator):
     def _scores_of(self, first: Ints) -> Floats:
         labels = np.append(self._labels, self._default)[first]
         if self.classes_.size == 2:
-            return (2.0 * labels - 1.0) / (1.0 + first)
+            return (2.0 * labels - 1.0) / (2.0 + first)
         scores = np.zeros((first.size, self.classes_.size))
-        scores[np.arange(first.size), labels] = 1.0 / (1.0 + first)
+        scores[np.arange(first.size), labels] = 1.0 / (2.0 + first)
         return scores
 
     def _check_parameters(self) -> None:
