@@ -20,6 +20,7 @@ from . import (
     cluster,
     data,
     edge,
+    fewest,
     files,
     foundation,
     kernels,
@@ -33,7 +34,7 @@ from . import (
 )
 from .table import Row, Settings, table
 
-PARTS = (foundation, start, proof, max_margin, soft_margin, kernels, ordinary, files, cluster, edge)
+PARTS = (foundation, start, proof, max_margin, soft_margin, kernels, ordinary, fewest, files, cluster, edge)
 SECTIONS = {name: section for part in PARTS for name, section in part.SECTIONS.items()}
 
 
@@ -41,7 +42,7 @@ def main() -> None:
     settings, options = _read_options()
     warnings.simplefilter("ignore")
     rows: list[Row] = []
-    untargeted = {name for part in (proof, ordinary, files, cluster, edge) for name in part.SECTIONS}
+    untargeted = {name for part in (proof, ordinary, fewest, files, cluster, edge) for name in part.SECTIONS}
     notes = _notes(settings)
     for name, section in SECTIONS.items():
         if options.only is None or name in options.only:

@@ -178,9 +178,13 @@ class Cover:
             self.add(witness)
         return witness is not None
 
+    def begin(self, witness: Witness) -> None:
+        """Add a witness, and compute the bound that it gives."""
+        self.add(witness)
+        self._solve(self.root)
+
     def steps(self) -> Iterator[None]:
         """Raise the bound, step by step, until both ends meet."""
-        self._solve(self.root)
         yield from self._cover_wrong_rows()
         yield from self._cut_root()
         yield from self._branch()

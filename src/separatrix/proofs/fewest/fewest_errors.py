@@ -313,17 +313,20 @@ class _Run:
             return
         rows = CostRows.of(self.signed, np.array(list(self.costs)), list(self.costs.values()))
         search = ErrorSearch(rows, self.deadline)
+        if witness is not None:
+            few = Cover(rows.part(np.flatnonzero(np.isin(rows.rows, witness.rows))), search, self.deadline)
+            few.begin(witness)
+            self.covers = [few]
         for _ in search.begin():
             self._count(search)
         priced = rows.part(_near(rows, search.weights))
         cover = Cover(priced, search, self.deadline)
-        self.covers = [cover]
-        if witness is not None and set(witness.rows.tolist()) <= set(priced.rows.tolist()):
-            cover.add(witness)
         jobs = [(search.steps(), 1.0), (cover.steps(), 4.0)]
         if search.cost * (self.signed.width + 1) > sum(self.costs.values()):
             jobs.append((self._parts(priced), 3.0))
         for _ in take_turns(jobs):
+            if cover.bound > self.lower:
+                self.covers = [cover]
             self._count(search)
             if self.closed:
                 return
