@@ -4,6 +4,7 @@
 PYTHON ?= python3
 PYTEST_ARGS ?=
 SEED ?=
+ADDRESS ?=
 BENCH_ARGS ?=
 FUZZ_ARGS ?=
 KILLS_ARGS ?=
@@ -42,7 +43,7 @@ endef
 PROSE = docs examples benchmarks README.md CHANGELOG.md CONTRIBUTING.md ARCHITECTURE.md SECURITY.md CODE_OF_CONDUCT.md
 
 .PHONY: help setup test test-slow coverage test-walks test-browser test-random test-oldest test-newest fuzz kills lint format docs release-check \
-	bench bench-edge bench-known bench-trees bench-mnist bench-mnist-kernel demo lock clean
+	playground-static bench bench-edge bench-known bench-trees bench-mnist bench-mnist-kernel demo lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -138,6 +139,9 @@ format: setup ## put the code in order: formatting and the safe style fixes
 
 docs: setup ## build the site into docs/_build/html, with progress; warnings are errors
 	$(RUN) -m sphinx --fail-on-warning --keep-going -b html docs docs/_build/html
+
+playground-static: setup ## the playground as a folder for any web server; ADDRESS=https://... for shared links
+	$(RUN) -m separatrix.cli play --static build/playground $(if $(ADDRESS),--address "$(ADDRESS)")
 
 release-check: setup ## build, look inside, install in clean environments, use it there; licenses
 	$(RUN) tests/release.py

@@ -130,11 +130,18 @@ def _copy_gallery(app, error):
         shutil.copytree(HERE / "gallery", Path(app.outdir) / "gallery", dirs_exist_ok=True)
 
 
+def _write_playground(app, error):
+    """Write the playground beside the pages that show it in a frame."""
+    if error is None:
+        import_module("separatrix.playground.static_site").write_site(Path(app.outdir) / "play")
+
+
 def setup(app):
     app.connect("autodoc-process-signature", _signature)
     app.connect("source-read", _trim)
     app.connect("builder-inited", _write_benchmarks)
     app.connect("build-finished", _copy_gallery)
+    app.connect("build-finished", _write_playground)
     app.add_html_math_renderer("mathml", inline_renderers=(_inline, None), block_renderers=(_block, None))
 
 

@@ -4,6 +4,10 @@ r"""
 
 *This chapter covers the algorithm, the distance that its theorem needs, embeddings, and kernels.*
 
+.. raw:: html
+
+    <iframe class="playground" src="../play/index.html?lesson=0" title="The playground, for this chapter" loading="lazy"></iframe>
+
 The algorithm
 -------------
 

@@ -4,6 +4,10 @@ r"""
 
 *This chapter finds separators by other methods, and asks which separator is best.*
 
+.. raw:: html
+
+    <iframe class="playground" src="../play/index.html#p=separable" title="The playground, for this chapter" loading="lazy"></iframe>
+
 Separable means that a linear program is feasible
 -------------------------------------------------
 

@@ -4,6 +4,10 @@ r"""
 
 *This chapter proves mistake bounds for arbitrary sequences of rows, and shows which functions are kernels.*
 
+.. raw:: html
+
+    <iframe class="playground" src="../play/index.html?lesson=2" title="The playground, for this chapter" loading="lazy"></iframe>
+
 The smallest example
 --------------------
 

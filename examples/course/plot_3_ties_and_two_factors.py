@@ -4,6 +4,10 @@ r"""
 
 *This chapter shows why the algorithm needs ≤ instead of <, and which two quantities determine how long it runs.*
 
+.. raw:: html
+
+    <iframe class="playground" src="../play/index.html?lesson=3" title="The playground, for this chapter" loading="lazy"></iframe>
+
 One character
 -------------
 

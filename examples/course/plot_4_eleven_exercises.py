@@ -4,6 +4,10 @@ r"""
 
 *This chapter solves every exercise of its note, with proofs.*
 
+.. raw:: html
+
+    <iframe class="playground" src="../play/index.html?lesson=4" title="The playground, for this chapter" loading="lazy"></iframe>
+
 Hulls and hyperplanes
 ---------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 from ..console import say, show
@@ -13,6 +14,8 @@ def play(
     host: str = "127.0.0.1",
     lesson: str | None = None,
     browser: bool = True,
+    static: Path | None = None,
+    address: str | None = None,
 ) -> None:
     """Watch a perceptron learn from your own points, in the browser, with proofs.
 
@@ -26,6 +29,8 @@ def play(
 
         separatrix play --port 9000 --no-browser
 
+        separatrix play --static site --address https://example.org/play/
+
     Options
     -------
     port, -p N: The port; 0 selects a free one.
@@ -33,8 +38,19 @@ def play(
         access token.
     lesson, -l N: Start with the lesson for this chapter of the course: 0 to 4.
     browser: Open the page in a browser.
+    static DIR: Instead of serving the page, write it into a folder that any web server can serve, without
+        Python. Soft margins, linear programs, budgets, films and more than 500 points are left out there.
+    address URL: The address at which the folder of --static will be served; shared links open there.
     """
     from ...errors import needs
+
+    if static is not None:
+        with needs("The playground", extra="play"):
+            from ...playground.static_site import write_site
+
+        size = write_site(static, address)
+        show(f"Wrote the playground to {static} ({size / 1e6:.1f} MB).")
+        return
 
     with needs("The playground", extra="play"):
         from ...playground.server.listen import listen

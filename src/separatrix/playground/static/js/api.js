@@ -18,6 +18,9 @@ export const hasServer = () => known.server;
 // Where shared links open: the address given at build, or this page.
 export const sharedAddress = () => known.address ?? `${location.origin}${location.pathname}`;
 
+// A folder for any web server has a page with a picture for each preset.
+export const presetAddress = (name) => (known.address ? `${known.address}${name}.html` : `${sharedAddress()}#p=${name}`);
+
 export async function ask(question, body) {
   if (question === "preset") return preset(body.name);
   const found = answer(question, body);

@@ -1,6 +1,6 @@
 // The state in the address, after the #: it is never sent to a server.
 
-import { sharedAddress } from "./api.js";
+import { presetAddress, sharedAddress } from "./api.js";
 import { VERSION, DEFAULTS, state } from "./state.js";
 
 const LONGEST = 60_000;
@@ -24,7 +24,7 @@ export function encodeState() {
 
 // The whole state, or the name of a preset that is unchanged and at its end.
 export function linkNow() {
-  if (state.preset) return `${sharedAddress()}#p=${state.preset}`;
+  if (state.preset) return presetAddress(state.preset);
   const text = encodeState();
   return text === null ? null : `${sharedAddress()}#${text}`;
 }
