@@ -354,7 +354,7 @@ def test_a_run_shows_the_pick_and_the_weights_before_and_after(separable, order)
         row = trace.rows[step - 1]
         assert same_points(drawn(run.pick_), X[[row]])
         title = run.ax_.get_title(loc="left")
-        assert title.startswith(f"update {step} of {model.mistakes_}: row {row},")
+        assert title.startswith(f"update {step} of {model.mistakes_}\nrow {row + 1} of ")
         vectors = [np.array(arrow.xy) - np.array(arrow.xyann) for arrow in run.arrows_]
         before = vectors[0] if step > 1 else 0.0
         assert before + vectors[-1] == pytest.approx(vectors[-2])

@@ -26,6 +26,8 @@ from ..views.palettes import Palette
 from .regions import DecisionRegionDisplay
 from .style import new_figure, palette, style
 
+HOLD = 2  # seconds for which the last frame stays
+
 
 class Film:
     """A figure that changes from frame to frame.
@@ -81,7 +83,7 @@ class Film:
     def _write_gif(self, path: Path) -> None:
         images = list(self._images())
         pause = round(1000.0 / self.fps)
-        pauses = [pause] * (len(images) - 1) + [4 * pause]
+        pauses = [pause] * (len(images) - 1) + [max(pause, 1000 * HOLD)]
         options: Any = {"save_all": True, "append_images": images[1:], "duration": pauses, "loop": 0}
         images[0].save(path, **options, optimize=True, format="gif")
 
@@ -101,6 +103,8 @@ class Film:
         with writer.saving(figure, str(path), self.dpi):
             writer.grab_frame()
             for _ in figures:
+                writer.grab_frame()
+            for _ in range(round(HOLD * self.fps)):
                 writer.grab_frame()
 
     def _images(self, colors: int = 64) -> Iterator[Any]:
@@ -181,7 +185,7 @@ def kernel_film(
                 axes.clear()
                 for axis in (axes.xaxis, axes.yaxis):
                     axis.get_major_ticks()  # makes the ticks now, with the colors of this style
-            title = f"update {step:,} of {made:,}: row {trace.rows[step - 1]} corrected"
+            title = f"update {step:,} of {made:,}\nrow {trace.rows[step - 1] + 1:,} of {len(y):,} corrected"
             look: Any = {"ax": axes, "theme": colors, "band": None, "title": title, "legend": False}
             then = after(estimator, step)
             DecisionRegionDisplay.from_estimator(then, X, y, resolution=resolution, **look)

@@ -124,6 +124,7 @@ class RunDisplay(Display):
         model = read_model(estimator)
         trace = trace_of(estimator)
         points = read_points(X, y, model.classes)
+        points = replace(points, names=tuple(map(str, getattr(estimator, "feature_names_in_", points.names))))
         need_training_rows(len(estimator.mistake_counts_), points)
         weights, constants = traced_weights(trace, points.table.shape[1])
         full = np.concatenate([trace.start[None], trace.weights])
@@ -236,7 +237,7 @@ class RunDisplay(Display):
     def _draw_pick(self, step: int) -> None:
         self.pick_ = None
         if step == 0:
-            self.ax_.set_title("the start: every row is a tie" if not self.norms[0] else "the start")
+            self.ax_.set_title("the start\nevery row is a tie" if not self.norms[0] else "the start\n")
             return
         row = int(self.trace.rows[step - 1])
         self.pick_ = draw_rings(
@@ -244,7 +245,8 @@ class RunDisplay(Display):
         )
         self._moving.append(self.pick_)
         score = _plain(float(self.trace.scores[step - 1]))
-        self.ax_.set_title(f"update {step} of {self.n_updates}: row {row}, score {score}")
+        of = f"row {row + 1:,} of {len(self.points.codes):,}"  # counted from 1
+        self.ax_.set_title(f"update {step:,} of {self.n_updates:,}\n{of}, score {score}")
 
     def _draw_weights(self, step: int) -> None:
         colors, (left, right, bottom, top) = self._colors, self.box_
@@ -315,10 +317,9 @@ class RunDisplay(Display):
             times, seen, color=self._colors.color(0), linewidth=2.0, marker="o", markersize=7, markevery=[-1]
         )
         self._moving.append(self.path_)
-        text = f"{step} mistake{'s' * (step != 1)}"
-        if self.proof.bound is not None:
-            text += f" of at most {_whole(self.proof.bound)} ({self.proof.name})"
-        ax.set_title(text)
+        bound = self.proof.bound
+        limit = "" if bound is None else f"of at most {_whole(bound)} ({self.proof.name})"
+        ax.set_title(f"{step:,} mistake{'s' * (step != 1)}\n{limit}")
 
 
 def _proof(estimator: Perceptron, points: Points, trace: Trace) -> LengthBounds:

@@ -71,4 +71,7 @@ def film(
         write_json({**told, "pictures": len(display.steps(frames)), "film_file": output})
         return
     ended = f"The run made {counted(model.mistakes_, 'update')}."
-    say(f"Film: {output}. {ended} {in_options(model.result_.status, {'--max-iter': None})}")
+    further = (
+        "" if model.converged_ else " separatrix check says whether any hyperplane separates the classes."
+    )
+    say(f"Film: {output}. {ended} {in_options(model.result_.status, {'--max-iter': None})}{further}")
