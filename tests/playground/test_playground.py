@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
 import pathlib
@@ -15,14 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from PIL import Image
 
 import separatrix as sx
 from separatrix.playground.api import requests
 from separatrix.playground.api.answers import write
 from separatrix.playground.api.limits import LIMITS
 from separatrix.playground.api.requests import RequestError, read
-from separatrix.playground.compute import engine, films, methods, verdicts
+from separatrix.playground.compute import engine, methods, verdicts
 from separatrix.playground.compute.kernel_blocks import kernel_of, need_range, source_of
 from separatrix.playground.content import presets
 from separatrix.playground.content.lessons import LESSONS
@@ -257,38 +255,6 @@ def test_a_verdict_has_its_witness_its_common_point_and_a_certificate_that_verif
     assert refused.reason
 
 
-def test_a_film_is_a_gif():
-    data, settings = made("smallest")
-    assert films.film(requests.FilmRequest(data, settings, frames=3)).startswith(b"GIF89a")
-
-
-@pytest.mark.parametrize(
-    "way",
-    [
-        {"average": "averaged"},
-        {"average": "voted"},
-        {"order": "worst"},
-        {"method": "kernel"},
-        {"method": "kernel", "average": "voted"},
-        {"method": "kernel", "budget": 4},
-    ],
-    ids=lambda way: "-".join(map(str, way.values())),
-)
-@pytest.mark.parametrize("name", ["xor", "three"])
-def test_every_run_of_steps_has_a_film(name, way):
-    data, settings = made(name, **{"method": "perceptron", "updates": 20, **way})
-    with Image.open(io.BytesIO(films.film(requests.FilmRequest(data, settings, frames=3)))) as film:
-        assert film.n_frames == 3
-
-
-@pytest.mark.parametrize("method", ["max_margin", "soft_margin", "linear_program"])
-def test_a_method_without_steps_has_no_film_and_the_reason_is_said(method):
-    data, settings = made("separable", method=method)
-    with pytest.raises(RequestError, match="no steps") as refused:
-        films.film(requests.FilmRequest(data, settings))
-    assert refused.value.code == "no_steps"
-
-
 def test_more_than_two_columns_are_seen_along_and_across_w():
     data, settings = made("orthonormal")
     seen = engine.run(requests.RunRequest(data, settings))
@@ -393,7 +359,6 @@ def test_a_kernel_that_grows_too_large_is_refused_before_it_is_computed():
     for asked in (
         lambda: engine.run(requests.RunRequest(data, grows, BOX)),
         lambda: verdicts.ask(requests.VerdictRequest(data, grows)),
-        lambda: films.film(requests.FilmRequest(data, grows)),
     ):
         with pytest.raises(RequestError, match="Scale the kernel or the columns down") as refused:
             asked()

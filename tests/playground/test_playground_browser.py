@@ -8,6 +8,7 @@ and its driver on the path, or named by CHROMIUM and CHROMEDRIVER), and selenium
 from __future__ import annotations
 
 import base64
+import io
 import json
 import os
 import pathlib
@@ -1047,12 +1048,8 @@ def test_everything_can_be_taken_away(page, tmp_path):
     svg = page.downloaded("playground.svg").decode()
     assert svg.startswith("<svg")
     assert svg.count("<circle") >= 1
-    page.click("save-png")
-    assert page.downloaded("playground.png").startswith(b"\x89PNG")
     page.click("save-csv")
     assert page.downloaded("points.csv").decode() == "x,y,class\n1,0,+\n0,1,−\n"
-    page.click("save-gif")
-    assert page.downloaded("run.gif").startswith(b"GIF89a")
     code = page.find("code").get_attribute("value")
     (tmp_path / "again.py").write_text(code, encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": str(pathlib.Path(sx.__file__).parent.parent)}
@@ -1061,6 +1058,86 @@ def test_everything_can_be_taken_away(page, tmp_path):
     )
     assert "2 mistakes" in done.stdout, done.stderr
     assert "holds=True" in done.stdout
+
+
+@pytest.mark.slow
+def test_the_card_is_a_picture_of_twice_the_size_and_a_film_that_holds_its_end(page):
+    from PIL import Image
+
+    page.open()
+    page.tab("share")
+    page.click("save-png")
+    with Image.open(io.BytesIO(page.downloaded("card.png"))) as card:
+        assert card.size == (2400, 1260)
+    for name, settings in (("separable", {}), ("rings", {}), ("three", {"order": "worst"})):
+        page.preset(name)
+        for setting, value in settings.items():
+            page.set(setting, value)
+        page.tab("share")
+        page.click("save-gif")
+        mistakes = page.look("state.run.mistakes")
+        with Image.open(io.BytesIO(page.downloaded("run.gif"))) as film:
+            assert mistakes + 1 <= film.n_frames <= min(60, mistakes + 2)
+            pauses = []
+            for frame in range(film.n_frames):
+                film.seek(frame)
+                film.load()  # the whole frame can be read
+                pauses.append(film.info["duration"])
+            assert pauses[-1] == 2000
+            assert 8000 <= sum(pauses[:-1]) + pauses[0] <= 10000
+            before = film.convert("RGB").getpixel((film.width // 2, film.height - 3))
+            film.seek(0)
+            assert film.convert("RGB").getpixel((film.width // 2, film.height - 3)) != before  # the progress
+    page.set("method", "max_margin")
+    page.tab("share")
+    assert not page.find("save-gif").is_enabled()
+    assert "no steps to film" in page.text("no-film")
+    assert page.complaints() == []
+
+
+@pytest.mark.slow
+def test_five_challenges_keep_their_best_score(page):
+    page.open()
+
+    def enter(number):
+        page.click("open-challenges")
+        assert len(page.driver.find_elements(By.CSS_SELECTOR, "#challenges-list button")) == 5
+        page.driver.find_elements(By.CSS_SELECTOR, "#challenges-list button")[number].click()
+        page.until("document.getElementById('challenge-score')")
+        page.settled()
+        page.shot(f"challenge-{number}")
+
+    def score(words):
+        page.until(f"document.getElementById('challenge-score')?.textContent === '{words}'", 20)
+
+    enter(0)
+    score("2 mistakes")
+    page.drag(page.place(1), page.share(0.0, 0.0))
+    page.settled()
+    assert int(page.text("challenge-score").split()[0]) == page.look("state.run.mistakes")
+    enter(1)
+    score("–")
+    drag_across(page)
+    page.until("document.getElementById('challenge-score').textContent.startsWith('moved by')")
+    enter(2)
+    page.set("kernel.kind", "gaussian")
+    score("–")
+    page.set("kernel.kind", "linear")
+    page.press("around.scaled")
+    page.press("around.exp")
+    page.until("state.shown === state.data && state.run")
+    enter(3)
+    assert page.text("challenge-score").startswith("margin 0.0")
+    enter(4)
+    page.click("clear")
+    for x, label in ((-2, 0), (-0.5, 1), (0.5, 0), (2, 1)):
+        class_button(page, label).click()
+        page.tap(*page.share(x, 0))
+        page.until("state.judged === state.data && state.shown === state.data")
+    page.settled()
+    score("4 points")
+    assert page.find("challenge-copy").is_enabled()
+    assert violations(page) == []
 
 
 @pytest.mark.slow

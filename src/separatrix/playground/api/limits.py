@@ -26,7 +26,6 @@ class RequestLimits:
     states: int = 1 << 22  # coefficients of a kernel, over all steps, up to which every step is computed
     visits: int = 50_000  # visits to rows that an answer lists one by one
     verdict_seconds: float = 4.0  # for a verdict, which is part of a computation
-    frames: int = 60  # of a film
 
 
 LIMITS = RequestLimits()
@@ -38,7 +37,6 @@ class Limits:
 
     body: int = 4_000_000  # bytes of a request
     seconds: float = 10.0  # for one computation; then its process is stopped
-    film_seconds: float = 60.0  # for one film
     cold_seconds: float = 180.0  # for one computation while loops are compiled, once after installation
     # From the start or the last use of a connection until the head of a request has arrived; and from then
     # until the body has arrived.

@@ -203,19 +203,8 @@ class VerifyRequest(Strict, frozen=True):
     certificate: dict[str, Any]
 
 
-class FilmRequest(Strict, frozen=True):
-    """Draw the run as an animated GIF."""
-
-    data: PointData
-    settings: Settings
-    theme: Literal["light", "dark"] = "light"
-    frames: Annotated[int, Meta(ge=2, le=LIMITS.frames)] = 40
-    fps: Annotated[float, Meta(ge=0.2, le=30.0)] = 4.0
-
-
 REQUESTS: dict[str, type] = {
     "run": RunRequest,
     "verdict": VerdictRequest,
     "verify": VerifyRequest,
-    "film": FilmRequest,
 }

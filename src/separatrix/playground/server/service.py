@@ -105,9 +105,7 @@ def create_app(
         if isinstance(body, Reply):
             return _response(body)
         reply = await _unless_gone(request, workers.ask(question, body))
-        return _response(
-            reply, "image/gif" if question == "film" and reply.status == 200 else "application/json"
-        )
+        return _response(reply)
 
     app = Starlette(
         routes=[
@@ -129,8 +127,8 @@ def about(*, server: bool = True, address: str | None = None) -> dict[str, Any]:
     return {**served, "presets": list(PRESETS), "lessons": LESSONS, "limits": asdict(LIMITS)}
 
 
-def _response(reply: Reply, kind: str = "application/json") -> Response:
-    return Response(reply.body, reply.status, media_type=kind)
+def _response(reply: Reply) -> Response:
+    return Response(reply.body, reply.status, media_type="application/json")
 
 
 async def _unless_gone(request: Request, work: Coroutine[Any, Any, Reply]) -> Reply:

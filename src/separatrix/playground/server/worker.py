@@ -41,13 +41,12 @@ def answer(question: str, body: bytes) -> tuple[int, bytes]:
 
 
 def _ask(question: str, body: bytes) -> Any:
-    from ..compute import engine, films, verdicts
+    from ..compute import engine, verdicts
 
     handlers: dict[str, Any] = {
         "run": engine.run,
         "verdict": verdicts.ask,
         "verify": verdicts.check,
-        "film": films.film,
     }
     return handlers[question](read(REQUESTS[question], body))
 

@@ -123,7 +123,7 @@ class Workers:
             computer = await self._next()
             if computer is None:
                 return refusal(503, "busy", "No process became free. Try again in a moment.")
-            seconds = self._seconds(question)
+            seconds = self._seconds()
             try:
                 async with asyncio.timeout(seconds):
                     reply = await computer.exchange(question, body)
@@ -145,10 +145,9 @@ class Workers:
                 return reply
         return refusal(503, "died", "The process that computed this ended. Use fewer points or steps.")
 
-    def _seconds(self, question: str) -> float:
+    def _seconds(self) -> float:
         limits = self.limits
-        seconds = limits.film_seconds if question == "film" else limits.seconds
-        return max(seconds, limits.cold_seconds) if self._compiling else seconds
+        return max(limits.seconds, limits.cold_seconds) if self._compiling else limits.seconds
 
     async def _next(self) -> Computer | None:
         """Wait for a process that is free; return None after too long."""

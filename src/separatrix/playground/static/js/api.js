@@ -46,7 +46,6 @@ async function askServer(question, body) {
   } catch {
     throw new Refusal("gone", "The playground has ended.", {});
   }
-  if (response.headers.get("Content-Type") === "image/gif") return response.blob();
   let told;
   try {
     told = await response.json();

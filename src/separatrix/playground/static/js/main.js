@@ -14,6 +14,7 @@ import { readLink, writeLink } from "./link.js";
 import { back } from "./keyboard.js";
 import { silence, suggest } from "./hint.js";
 import { unexplain } from "./proof.js";
+import { setChallenges } from "./challenges.js";
 import { setLessons, startLesson } from "./lessons.js";
 import { sizes, whenUsed } from "./table.js";
 import "./strip.js";
@@ -212,6 +213,7 @@ async function start() {
   sizes.columns = told.limits.columns;
   $("version").textContent = told.version;
   setLessons(told.lessons, showAll);
+  setChallenges(showAll);
   fillPresets();
   const patience = setTimeout(() => notify(t("starting")), 3000);
   once(() => {

@@ -4,7 +4,7 @@ export function colors() {
   const style = getComputedStyle(document.documentElement);
   const read = (name) => style.getPropertyValue(`--${name}`).trim();
   return {
-    paper: read("paper"), ink: read("ink"), muted: read("muted"), faint: read("faint"), accent: read("accent"), good: read("good"),
+    paper: read("paper"), ink: read("ink"), muted: read("muted"), faint: read("faint"), accent: read("accent"), good: read("good"), amber: read("amber"),
     classes: [0, 1, 2, 3].map((at) => read(`class-${at}`)),
   };
 }

@@ -1,28 +1,30 @@
-// Save and share: the link, pictures, the points as CSV, the film, and the Python code.
+// Save and share: the link, the card as a picture or a film, the points, the picture and the Python code.
 
 import { state, on } from "./state.js";
-import { Refusal, ask } from "./api.js";
+import { cardGif, cardPicture, cardVideo, hasFilm, videoType } from "./card.js";
 import { download } from "./files.js";
 import { linkNow } from "./link.js";
 import { SvgPen } from "./pen.js";
-import { drawPicture, redraw } from "./picture.js";
-import { errorWords, t } from "./texts.js";
+import { drawPicture } from "./picture.js";
+import { pause } from "./timeline.js";
+import { t } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
 const canvas = $("plot");
+const bar = $("film-progress");
 const tell = (words) => { $("take-answer").textContent = words; };
 
-async function copy(text, fallback) {
+export async function copy(text, fallback = null, done = tell) {
   try {
     await navigator.clipboard.writeText(text);
-    tell(t("copied"));
+    done(t("copied"));
   } catch {
     fallback?.select();
-    tell(t("not_copied"));
+    done(t(fallback ? "not_copied" : "copy_by_hand", { text }));
   }
 }
 
-export function svgText() {
+function svgText() {
   const { clientWidth: width, clientHeight: height } = canvas;
   const pen = new SvgPen(width, height, t("plot_label"));
   drawPicture(pen, width, height);
@@ -31,11 +33,28 @@ export function svgText() {
 
 const quoted = (value) => (/[",\n\r;]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
 
-export function csvText() {
+function csvText() {
   const { columns, classes, rows, labels } = state.data;
   const lines = [[...columns, "class"].map(quoted).join(",")];
   rows.forEach((row, at) => lines.push([...row.map(String), quoted(classes[labels[at]])].join(",")));
   return `${lines.join("\n")}\n`;
+}
+
+function save(name, blob) {
+  download(name, blob);
+  tell(t("saved", { name }));
+}
+
+// Make a film, with a bar that shows how much of it is done.
+async function film(button, name, make) {
+  pause();
+  tell(t("filming"));
+  [bar.hidden, bar.value, button.disabled] = [false, 0, true];
+  try {
+    save(name, await make((share) => { bar.value = share; }));
+  } finally {
+    [bar.hidden, button.disabled] = [true, false];
+  }
 }
 
 $("copy-link").addEventListener("click", () => {
@@ -44,46 +63,17 @@ $("copy-link").addEventListener("click", () => {
   else copy(link);
 });
 $("copy-code").addEventListener("click", () => copy($("code").value, $("code")));
-$("save-svg").addEventListener("click", () => {
-  download("playground.svg", new Blob([svgText()], { type: "image/svg+xml" }));
-  tell(t("saved", { name: "playground.svg" }));
-});
-$("save-png").addEventListener("click", () => {
-  redraw();
-  requestAnimationFrame(() => canvas.toBlob((blob) => {
-    download("playground.png", blob);
-    tell(t("saved", { name: "playground.png" }));
-  }));
-});
-$("save-csv").addEventListener("click", () => {
-  download("points.csv", new Blob([csvText()], { type: "text/csv" }));
-  tell(t("saved", { name: "points.csv" }));
-});
-$("save-gif").addEventListener("click", async () => {
-  tell(t("filming"));
-  $("save-gif").disabled = true;
-  try {
-    const fps = 4;
-    const film = await ask("film", { data: state.data, settings: state.settings, theme: state.theme, fps });
-    download("run.gif", film);
-    tell(t("saved", { name: "run.gif" }));
-  } catch (problem) {
-    if (!(problem instanceof Refusal)) throw problem;
-    tell(errorWords(problem));
-  } finally {
-    $("save-gif").disabled = false;
-  }
-});
+$("save-png").addEventListener("click", async () => save("card.png", await cardPicture()));
+$("save-gif").addEventListener("click", () => film($("save-gif"), "run.gif", cardGif));
+$("save-mp4").addEventListener("click", () => film($("save-mp4"), "run.mp4", cardVideo));
+$("save-svg").addEventListener("click", () => save("playground.svg", new Blob([svgText()], { type: "image/svg+xml" })));
+$("save-csv").addEventListener("click", () => save("points.csv", new Blob([csvText()], { type: "text/csv" })));
 
-// If a method has no steps, show a sentence instead of the film.
-function offerFilm() {
-  const steps = ["perceptron", "kernel"].includes(state.settings.method);
-  $("save-gif").hidden = !steps;
-  $("no-film").textContent = steps ? "" : t("error_no_steps");
-}
-
-on("run settings words", offerFilm);
-on("run", () => {
+on("run words", () => {
+  $("save-gif").disabled = !hasFilm();
+  $("save-mp4").hidden = videoType() === null;
+  $("save-mp4").disabled = !hasFilm();
+  $("no-film").textContent = state.run && !state.run.updates ? t("no_film") : "";
   if (state.run?.code) $("code").value = state.run.code;
   else if (!state.run) $("code").value = "";
 });
