@@ -10,6 +10,7 @@ from matplotlib.text import Annotation
 
 from ..errors import InputError
 from ..estimators.margin import SoftMargin
+from ..estimators.network import PerceptronNetwork
 from ..result import Floats, Ints
 from ..rows.numpy_loops import signed_scores
 from ..views.model import (
@@ -217,8 +218,9 @@ def _level(estimator: Any, lead: Floats, band: float | str | None) -> float | No
         return float(band)
     if isinstance(estimator, SoftMargin) or type(estimator).__module__.startswith("sklearn.svm"):
         return 1.0
-    # Votes and probabilities have a lead, but no margin.
+    # Votes, probabilities and lists of half-spaces have a lead, but no margin.
     scored = hasattr(estimator, "decision_function") and getattr(estimator, "average", False) != "voted"
+    scored = scored and not isinstance(estimator, PerceptronNetwork)
     smallest = float(lead.min())
     return smallest if scored and smallest > 0.0 else None
 
