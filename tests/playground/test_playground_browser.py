@@ -495,7 +495,8 @@ def test_the_proof_is_drawn_with_short_fractions_and_the_checker_accepts_it(page
     page.click("certificate")
     certificate = json.loads(page.downloaded("certificate.json"))
     data = page.look("state.data")
-    assert sx.verify(certificate, data["rows"], data["labels"]).holds
+    names = [data["classes"][label] for label in data["labels"]]
+    assert sx.verify(certificate, data["rows"], names).holds
     assert "impossible" in shown
 
 
