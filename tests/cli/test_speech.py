@@ -275,7 +275,7 @@ def test_labels_of_a_formula_are_named_as_without_one(folder):
             ("check", "patients.csv", "--formula", "recovered ~ dse", "--report", "r.html"),
             "Did you mean 'dose'",
         ),
-        (("check", "patients.csv", "--formula", "dose +"), "cannot be used"),
+        (("check", "patients.csv", "--formula", "dose +"), "has no '~'"),
         (("check", "patients.csv", "--formula", "dose"), "write 'label ~ variables'"),
         (("check", "patients.csv", "--formula", "recovered ~ dose", "-t", "recovered"), "Leave it out"),
         (

@@ -500,8 +500,8 @@ def test_a_report_counts_the_errors_of_the_model_that_it_shows():
     assert perceptron.result_.errors != wrong  # or this test says nothing
     page = report_text(X, y)
     tiles = re.findall(r"<div><b>([^<]*)</b><span>([^<]*)</span></div>", page)
-    assert (str(wrong), "rows that SoftMargin misclassifies") in tiles
-    assert not [name for value, name in tiles if "misclassifies" in name and "SoftMargin" not in name]
+    assert [value for value, name in tiles if name == "misclassified rows"] == [str(wrong)]
+    assert "<h2>SoftMargin</h2>" in page
 
 
 def test_more_updates_than_rows_were_read_are_explained(tmp_path):
@@ -521,14 +521,14 @@ def test_more_updates_than_rows_were_read_are_explained(tmp_path):
     assert why in " ".join(run("fit", str(path), "-t", "y", "--max-iter", "100").stdout.split())
 
 
-def test_a_page_marks_what_is_proved_and_does_not_call_overlap_bad():
+def test_a_page_marks_overlap_as_good_before_a_regression_and_separation_as_a_problem():
     X, y = OVERLAPPING
     overlap = report_text(X, y)
     separated = report_text([[0.0], [1.0], [3.0]], ["a", "a", "b"])
     signs = [
         re.search(r'<header class="([^"]*)"><span[^>]*>(.)</span>', page) for page in (overlap, separated)
     ]
-    assert signs[0].groups() == signs[1].groups() == ("verdict proved", "✓")
+    assert [sign.groups() for sign in signs] == [("verdict good", "✓"), ("verdict caution", "!")]
 
 
 @pytest.mark.parametrize(

@@ -419,7 +419,7 @@ def test_a_formula_asks_about_the_columns_it_names():
     assert verdict.status == "quasi-separable"
     assert verdict.responsible_features == {"NV": np.inf}
     assert np.array_equal(verdict.strict_rows, np.flatnonzero(frame["NV"]))
-    with pytest.raises(InputError, match="no left side"):
+    with pytest.raises(InputError, match="has no '~'"):
         check_separation("NV + PI", data=frame)
 
 
