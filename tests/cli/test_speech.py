@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import separatrix as sx
-from separatrix.cli.options import Reading
+from separatrix.cli.options import Reading, origin
 from separatrix.files.table import open_table
 from separatrix.report import remedies, tables, words
 from tests import run as commands
@@ -196,7 +196,7 @@ def test_every_line_of_python_and_shell_that_is_advised_runs(folder, capsys):
         X, y = table.read()
         data = tables.read(X, y, table.feature_names)
         verdict = sx.separability(X, y, feature_names=table.feature_names)
-        found = remedies.remedies(verdict, data, command=source.command("check"))
+        found = remedies.remedies(verdict, data, origin(source, table))
         less = ["Leave a variable out"] if X.shape[1] > 1 else []  # of one variable nothing would be left
         assert [each.name for each in found] == ["Firth's penalty", "Ridge", *less, "An exact test"]
         for remedy in found:
@@ -209,8 +209,10 @@ def test_every_line_of_python_and_shell_that_is_advised_runs(folder, capsys):
                 elif language == "Python" and ("firthmodels" not in line or find_spec("firthmodels")):
                     with warnings.catch_warnings():
                         warnings.simplefilter("ignore")
-                        exec(line, {"X": X, "y": y})
-    assert "pvalue" in capsys.readouterr().out
+                        exec(line, {} if "read_csv" in line else {"X": X, "y": y})
+                    assert capsys.readouterr().out
+                elif language == "R" and path != "my data.csv":
+                    assert f'read.csv("{path}"' in line
 
 
 def test_the_line_that_checks_again_reads_the_same_rows(folder):
@@ -238,7 +240,46 @@ def test_lines_for_arrays_run_too():
             for language, line in remedy.code:
                 if language == "Python" and "firthmodels" not in line:
                     exec(line, {"X": X, "y": y})
-    assert advised([[0], [1], [0], [1]], [0, 1, 1, 0]) == ()
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_overlap_has_one_action_and_its_line_fits(classes, folder, capsys):
+    k = np.arange(30)
+    rows = zip(k % 5, k % 7, np.where(k % 2, "a", "b"), k // 4 % classes, strict=True)
+    lines = [",".join(map(str, row)) for row in rows]
+    pathlib.Path("overlap.csv").write_text("\n".join(["u v,w,light,kind", *lines]))
+    source = Reading("overlap.csv", target="kind")
+    table = source.open()
+    X, y = table.read()
+    verdict = sx.separability(X, y)
+    data = tables.read(X, y, table.feature_names)
+    for where in (origin(source, table), None):
+        (found,) = remedies.remedies(verdict, data, where)
+        (_, r), (_, python) = found.code
+        assert ("`u v` + w + light" in r) == (where is not None)
+        exec(python, {} if where else {"X": X, "y": y})
+        assert "coef" in capsys.readouterr().out
+
+
+def test_the_variable_offered_to_be_left_out_is_the_one_that_helps():
+    """Each of a and b separates only in part; the last column separates alone, and the others overlap."""
+    k = np.arange(40)
+    y = k % 2
+    X = np.column_stack([(y == 1) & (k % 3 == 0), k % 5, y * 10 + k % 4]).astype(float)
+    (line,) = [each.code[0][1] for each in advised(X, y) if each.name == "Leave a variable out"]
+    left = {}
+    for column in range(3):
+        rest = sx.separability(np.delete(X, column, 1), y)
+        left[column] = len(rest.responsible_features) + (rest.status != "overlapping")
+    assert left[2] == min(left.values()) < max(left.values())
+    assert "numpy.delete(X, 2, 1)" in line
+
+
+def test_a_report_names_the_file_and_the_variables(folder):
+    run("check", "patients.csv", "-t", "recovered", "--report", "r.html")
+    page = pathlib.Path("r.html").read_text("utf-8")
+    assert "dose + age + ward" in page
+    assert "patients.csv" in page[page.index("read.csv") :][:60]
 
 
 def test_overlap_says_that_the_estimate_is_finite():

@@ -264,6 +264,20 @@ def report_of(rows: Any, X: Any, y: Any, *, facts: tuple[tuple[str, str], ...] =
     return page.encode()
 
 
+def origin(source: Reading, rows: Any, formula: str | None = None) -> Any:
+    """Return where the rows come from; the file is named if R and pandas read it as it is."""
+    from ..report.remedies import MOST_TERMS, Origin
+
+    path, header = source.data or "", set[str]()
+    if path.endswith(".csv") and not source.given("data", "target", "features", "exclude", "row_names"):
+        with suppress(OSError, UnicodeError, StopIteration), open(path, encoding="utf-8", newline="") as file:
+            header = set(next(csv.reader(file)))
+    used = set() if formula else {*(name.partition("=")[0] for name in rows.feature_names), rows.target_name}
+    named = path if header and header >= used and len(used) <= MOST_TERMS else ""
+    command = () if formula else tuple(source.command("check"))
+    return Origin(named, rows.target_name or "", formula or "", command)
+
+
 def show_doubts(name: str | None, labels: Any) -> None:
     """Warn above the answer if some labels seem to mean the same class."""
     if labels.dtype.kind in "OU":

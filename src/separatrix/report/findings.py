@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from ..estimators.margin import MaxMargin, SoftMargin
 from ..kernels import Linear
 from ..proofs.verdict import Verdict, separability
 from ..result import RunResult, Status
+from .remedies import Origin
 from .tables import NamedData, read
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ class Findings:
         The fewest errors of any hyperplane, if they were asked for.
     given : bool
         Whether the report is about a classifier that was given. Otherwise, it is about a regression.
+    origin : Origin
+        Where the data come from.
     """
 
     data: NamedData
@@ -57,6 +60,7 @@ class Findings:
     prepared: str = ""
     given: bool = False
     fewest: FewestErrors | None = None
+    origin: Origin = field(default_factory=Origin)
 
     @cached_property
     def errors(self) -> int:
@@ -81,6 +85,7 @@ def investigate(
     facts: tuple[tuple[str, str], ...] = (),
     places: Any = None,
     fewest: FewestErrors | None = None,
+    origin: Origin | None = None,
 ) -> Findings:
     """Compute what is not given: the verdict, a classifier, and the mistake bounds of a perceptron.
 
@@ -104,6 +109,8 @@ def investigate(
         Returns where rows are in the file. Without it, rows are counted from zero.
     fewest : FewestErrors, optional
         The fewest errors on the same rows; the report has a section about them if they are given.
+    origin : Origin, optional
+        Where the data come from, for lines of code that name the file.
     """
     prepared, given = "", model is not None or kernel is not None
     if hasattr(model, "steps"):
@@ -121,7 +128,7 @@ def investigate(
         if model is None:
             model = _boundary(data, verdict)
     bounds = _bounds(model, data, verdict)
-    return Findings(data, title, verdict, model, bounds, facts, prepared, given, fewest)
+    return Findings(data, title, verdict, model, bounds, facts, prepared, given, fewest, origin or Origin())
 
 
 def _through(pipeline: Any, X: Any, names: Any) -> tuple[Any, Any, Any, str]:

@@ -21,7 +21,7 @@ from ..result import margin_text, often_corrected
 from ..views.palettes import page_style
 from . import tables, words
 from .findings import Findings, investigate
-from .remedies import NAMES, Remedy, remedies
+from .remedies import Remedy, remedies
 from .tables import Listing
 
 # Buttons copy the code beside them, and a printed page shows the details.
@@ -51,8 +51,8 @@ def write_report(path: str | PathLike[str], X: Any, y: Any = None, **options: An
         ``title``; ``names`` of the columns; a ``verdict`` and a fitted ``model`` or pipeline (by default,
         both are computed); the ``fewest`` errors, as `fewest_errors` returned them, for a section about the
         rows in the way; a ``kernel``, if the report is about its feature space; ``facts`` as pairs of
-        text; and ``places``, a function that returns where rows are in a file (by default, rows are counted
-        from zero).
+        text; ``places``, a function that returns where rows are in a file (by default, rows are counted
+        from zero); and the ``origin`` of the data, for lines of code that name the file.
         Pictures need the extra ``plot``. A report on a fitted perceptron also shows its mistake bounds.
 
     Examples
@@ -96,7 +96,7 @@ def _by_formula(formula: str, y: Any, options: dict[str, Any]) -> tuple[Any, Any
 
 def render(findings: Findings) -> str:
     """Return the page of some findings: the verdict, what to do, one picture; the rest as details."""
-    ways = remedies(findings.verdict, findings.data)
+    ways = remedies(findings.verdict, findings.data, findings.origin)
     advised = 0 if findings.given else 1  # remedies are for regressions
     pictures = _pictures(findings)
     details = (
@@ -111,7 +111,7 @@ def render(findings: Findings) -> str:
     main = tag(
         "main",
         _header(findings),
-        _action(ways[:advised]),
+        _action(ways[:advised], findings.origin.words),
         pictures[0],
         tag("details", tag("summary", "Details"), *details, class_="rest"),
     )
@@ -142,11 +142,11 @@ def _model_words(findings: Findings) -> str:
     return f"{name} classifies all {rows} correctly."
 
 
-def _action(ways: Sequence[Remedy]) -> Markup:
+def _action(ways: Sequence[Remedy], names: str) -> Markup:
     """Show the remedy that is recommended, with a button that copies its line of code."""
     if not ways:
         return Markup()
-    return _card("What to do", _way(ways[0]), tag("p", NAMES, class_="note"))
+    return _card("What to do", _way(ways[0]), tag("p", names, class_="note"))
 
 
 def _way(way: Remedy) -> Markup:

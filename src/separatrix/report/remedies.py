@@ -2,22 +2,62 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 import shlex
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..certificates.claims import Separation
-from ..proofs.verdict import Verdict
+from ..proofs.verdict import Verdict, separability
 from .tables import NamedData
 
-# What the names in the lines of code mean.
+# What the names in the lines of code mean if no file is known, and the packages that the lines need.
 NAMES = (
     "In Python, X and y are NumPy arrays: your columns, as numbers, and the class of each row. In R, d is a "
     "data frame with these columns and the class in y (0 or 1, or a factor for more than two classes)."
 )
+PACKAGES = (
+    "The lines need packages. In R: install.packages(c('logistf', 'brglm2', 'nnet')). In Python: "
+    "pip install firthmodels pandas scikit-learn scipy statsmodels."
+)
+LIKELIHOOD = (
+    "The estimates are finite, and unique if no column is a linear combination of the others. Fit the "
+    "regression as usual."
+)
+FIRTH = "from firthmodels import FirthLogisticRegression as F"
+MOST_TERMS = 30  # variables of a formula that is written out
+MOST_NUMBERS = 20_000  # in data for which variables are left out in turn
+MOST_TRIED = 12  # variables that are left out in turn
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where data come from.
+
+    Attributes
+    ----------
+    path : str
+        A CSV file that R and pandas read as it is, or nothing.
+    target : str
+        The column with the classes.
+    formula : str
+        The formula of the check, if there was one.
+    command : tuple of str
+        The command line of the check, as words. The line that checks again begins with them.
+    """
+
+    path: str = ""
+    target: str = ""
+    formula: str = ""
+    command: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """What to know about the lines of code."""
+        return PACKAGES if self.path and not self.formula else f"{NAMES} {PACKAGES}"
 
 
 @dataclass(frozen=True)
@@ -30,7 +70,7 @@ class Remedy:
     when : str
         When to use it, in a sentence or two.
     code : tuple of (str, str)
-        The language or program, and a line of code; ``NAMES`` says what the names in it mean.
+        The language or program, and a line of code.
     """
 
     name: str
@@ -38,18 +78,21 @@ class Remedy:
     code: tuple[tuple[str, str], ...]
 
 
-def remedies(verdict: Verdict, data: NamedData, *, command: Sequence[str] = ()) -> tuple[Remedy, ...]:
-    """Return the remedies for these data; none if there is no separation.
-
-    ``command`` is the command line of the check, as words. The line that checks again begins with them.
-    """
-    if (
-        verdict.parts
-        or verdict.kernel
-        or verdict.status not in (Separation.SEPARABLE, Separation.QUASI_SEPARABLE)
-    ):
+def remedies(verdict: Verdict, data: NamedData, origin: Origin | None = None) -> tuple[Remedy, ...]:
+    """Return the remedies for these data, or how to fit them if there is no separation."""
+    origin = origin or Origin()
+    if verdict.parts or verdict.kernel:
         return ()
-    two, formula = np.unique(data.y).size == 2, "y ~ ." if verdict.lift else "y ~ . - 1"
+    variables = tuple(dict.fromkeys(map(_variable, data.names)))
+    two, (read, formula) = np.unique(data.y).size == 2, _in_r(verdict, data, origin, variables)
+    start = _in_python(origin, variables)
+    if verdict.status is Separation.OVERLAPPING:
+        fit = f"glm({formula}, binomial, d)" if two else f"nnet::multinom({formula}, d)"
+        lines = (("R", f"{read}summary({fit})"), ("Python", start + _likelihood(verdict, data)))
+        return (Remedy("Maximum likelihood", LIKELIHOOD, lines),)
+    if verdict.status not in (Separation.SEPARABLE, Separation.QUASI_SEPARABLE):
+        return ()
+    constant = "" if verdict.lift else "fit_intercept=False"
     found = [
         Remedy(
             "Firth's penalty",
@@ -61,31 +104,31 @@ def remedies(verdict: Verdict, data: NamedData, *, command: Sequence[str] = ()) 
                 else ""
             ),
             (
-                ("R", f"logistf::logistf({formula}, data = d)"),
-                ("R", f"glm({formula}, binomial, d, method = brglm2::brglm_fit)"),
-                ("Python", "from firthmodels import FirthLogisticRegression as F; F().fit(X, y)"),
+                ("R", f"{read}logistf::logistf({formula}, data = d)"),
+                ("R", f"{read}summary(glm({formula}, binomial, d, method = brglm2::brglm_fit))"),
+                ("Python", f"{start}{FIRTH}; print(F({constant}).fit(X, y).coef_)"),
             )
             if two
-            else (("R", f"brglm2::brmultinom({formula}, data = d)"),),
+            else (("R", f"{read}summary(brglm2::brmultinom({formula}, data = d))"),),
         ),
         Remedy(
             "Ridge",
             "For predictions. The strength of the penalty determines how large the coefficients are, so "
             "choose it by cross-validation (which needs two rows of each class), and do not interpret the "
             "coefficients as effects.",
-            (("Python", _ridge(verdict, data)),),
+            (("Python", start + _ridge(verdict, data)),),
         ),
     ]
-    variable = _responsible(verdict, data)
-    if variable is None:
+    suspects = _suspects(verdict, data)
+    if not suspects:
         return tuple(found)
-    if len({name.partition("=")[0] for name in data.names}) > 1:
+    if len(variables) > 1:
         found.append(
             Remedy(
                 "Leave a variable out",
                 "Only if it does not belong in the model (it records the outcome, or was measured after it), "
                 "never because it predicts too well. Then check again.",
-                (_without(variable, data, command),),
+                (_without(_most_helpful(suspects, verdict, data), data, origin.command),),
             )
         )
     if two:
@@ -94,18 +137,77 @@ def remedies(verdict: Verdict, data: NamedData, *, command: Sequence[str] = ()) 
                 "An exact test",
                 "For a p-value for one variable, not adjusted for the others. It is valid for samples of any "
                 "size.",
-                (("Python", _exact(variable, data)),),
+                (("Python", _exact(suspects[0], data, start)),),
             )
         )
     return tuple(found)
 
 
-def _responsible(verdict: Verdict, data: NamedData) -> str | None:
-    """Return a column whose coefficient is not finite, if possible one that is certainly infinite."""
+def _variable(column: str) -> str:
+    """Return the variable of a column such as light=sunny, which was made from text."""
+    return column.partition("=")[0]
+
+
+def _in_r(verdict: Verdict, data: NamedData, origin: Origin, variables: tuple[str, ...]) -> tuple[str, str]:
+    """Return how R reads the file, and the formula for its functions."""
+    read = f"d <- read.csv({json.dumps(origin.path, ensure_ascii=False)}, check.names = FALSE); "
+    right = " + ".join(map(_backticks, variables)) if origin.path else "."
+    written = f"{_backticks(origin.target)} ~ {right}{'' if verdict.lift else ' - 1'}"
+    left, _, right = re.sub(r"\bC\(", "factor(", origin.formula or written).partition("~")
+    left, classes = left.strip(), np.unique(data.y).tolist()
+    if not (origin.path or origin.formula):
+        left = "y"
+    elif len(classes) > 2:
+        left = f"factor({left})"
+    elif classes != [0, 1]:
+        left = f"({left} == {json.dumps(classes[1], ensure_ascii=False)})"
+    return read if origin.path else "", f"{left} ~ {right.strip()}"
+
+
+def _backticks(name: str) -> str:
+    """Write a name as R reads it."""
+    return name if re.fullmatch(r"[A-Za-z][A-Za-z0-9_.]*", name) else f"`{name}`"
+
+
+def _in_python(origin: Origin, variables: tuple[str, ...]) -> str:
+    """Return the beginning of a line that reads X and y from the file."""
+    if not origin.path or origin.formula:
+        return ""
+    columns = f"d[{list(variables)}], drop_first=True, dtype=float"
+    return (
+        f"import pandas; d = pandas.read_csv({origin.path!r}); y = d[{origin.target!r}]; "
+        f"X = pandas.get_dummies({columns}); "
+    )
+
+
+def _likelihood(verdict: Verdict, data: NamedData) -> str:
+    """Return the line that fits a regression with statsmodels."""
+    classes, X = np.unique(data.y).tolist(), "s.add_constant(X)" if verdict.lift else "X"
+    two = f"s.GLM((y == {classes[-1]!r}) * 1.0, {X}, s.families.Binomial()).fit()"
+    more = f"s.MNLogit(numpy.unique(y, return_inverse=True)[1], {X}).fit(disp=False)"
+    fit = two if len(classes) == 2 else more
+    return f"import numpy, statsmodels.api as s; print({fit}.summary())"
+
+
+def _suspects(verdict: Verdict, data: NamedData) -> list[str]:
+    """Return the columns whose coefficients are not finite, those that are certainly infinite first."""
     signs = verdict.responsible_features
     named = sorted(signs, key=lambda name: math.isnan(signs[name])) or verdict.not_identified
-    columns = (name.partition(" [")[0] for name in named)
-    return next((name for name in columns if name in data.names), None)
+    columns = dict.fromkeys(name.partition(" [")[0] for name in named)
+    return [name for name in columns if name in data.names]
+
+
+def _most_helpful(suspects: list[str], verdict: Verdict, data: NamedData) -> str:
+    """Return the column whose variable leaves the fewest infinite coefficients if it is left out."""
+    if not isinstance(data.X, np.ndarray) or data.X.size > MOST_NUMBERS:
+        return suspects[0]
+
+    def infinite(column: str) -> int:
+        kept = [_variable(name) != _variable(column) for name in data.names]
+        rest = separability(data.X[:, kept], data.y, fit_intercept=verdict.lift, time_limit=1.0)
+        return 0 if rest.status is Separation.OVERLAPPING else 1 + len(rest.responsible_features)
+
+    return min(suspects[:MOST_TRIED], key=infinite)
 
 
 def _ridge(verdict: Verdict, data: NamedData) -> str:
@@ -117,22 +219,23 @@ def _ridge(verdict: Verdict, data: NamedData) -> str:
         f"from sklearn.linear_model import {model} as L; "
         "from sklearn.pipeline import make_pipeline as p; "
         "from sklearn.preprocessing import StandardScaler as S; "
-        f"p(S(), L({', '.join(options)})).fit(X, y)"
+        f"print(p(S(), L({', '.join(options)})).fit(X, y)[-1].coef_)"
     )
 
 
-def _without(variable: str, data: NamedData, command: Sequence[str]) -> tuple[str, str]:
+def _without(variable: str, data: NamedData, command: tuple[str, ...]) -> tuple[str, str]:
     """Return the line that checks again without a variable."""
     if command:
-        column = variable.partition("=")[0]  # text became columns such as light=sunny
+        column = _variable(variable)
         if "," in column or '"' in column or column != column.strip():
             column = '"' + column.replace('"', '""') + '"'  # one name in a list
         return "shell", shlex.join([*command, "--exclude", column])
     place = data.names.index(variable)
-    return "Python", f"import numpy, separatrix; separatrix.check_separation(numpy.delete(X, {place}, 1), y)"
+    rest = f"numpy.delete(X, {place}, 1)"
+    return "Python", f"import numpy, separatrix; print(separatrix.separability({rest}, y))"
 
 
-def _exact(variable: str, data: NamedData) -> str:
+def _exact(variable: str, data: NamedData, start: str) -> str:
     """Return a line with Fisher's test for two values, and with a permutation test for more."""
     place = data.names.index(variable)
     values, classes = data.column(place), np.unique(data.y).tolist()
@@ -140,8 +243,9 @@ def _exact(variable: str, data: NamedData) -> str:
     if levels.size == 2:
         counts = [[int(np.count_nonzero((values == v) & (data.y == c))) for v in levels] for c in classes]
         return f"from scipy.stats import fisher_exact; print(fisher_exact({counts}))"
-    sides = ", ".join(f"X[y == {label!r}, {place}]" for label in classes)
+    at = f"X.loc[y == {{!r}}, {variable!r}]" if start else f"X[y == {{!r}}, {place}]"
+    sides = ", ".join(at.format(label) for label in classes)
     return (
-        "from scipy.stats import PermutationMethod, ttest_ind; "
+        f"{start}from scipy.stats import PermutationMethod, ttest_ind; "
         f"print(ttest_ind({sides}, method=PermutationMethod()))"
     )

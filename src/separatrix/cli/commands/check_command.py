@@ -159,8 +159,9 @@ def check(
             raise typer.BadParameter("--fewest does not work with a kernel, or with questions in parts.")
         with waiting("Searching for the fewest errors"):
             found = verdict.fewest(min(time_limit, 60.0))
+    origin = options.origin(source, rows, formula)
     if writes:
-        _write(certificate, report, rows, X, y, verdict, chosen, found)
+        _write(certificate, report, rows, X, y, verdict, chosen, found, origin)
     if json:
         told = {**document("check", rows), **_with_places(verdict.to_dict(), rows)}
         told["data"]["notes"] = [*told["data"]["notes"], *filter(None, [verdict.note])]
@@ -170,7 +171,7 @@ def check(
         told |= {} if found is None else {"fewest": _fewest_with_places(found.to_dict(), rows)}
         write_json(told)
     else:
-        _show(rows, X, y, verdict, [] if formula else source.command("check"), found)
+        _show(rows, X, y, verdict, origin, found)
         if explain and (steps := _steps(verdict)):
             listed = [(step.strategy, f"{step.outcome}, {step.seconds:.3f} s") for step in steps]
             show("The search tried these strategies in turn:", facts(listed), "")
@@ -208,7 +209,7 @@ def _matches(verdict: Any, wanted: list[str]) -> bool:
     return verdict.status in wanted or (verdict.separable is False and Separation.INSEPARABLE in wanted)
 
 
-def _show(rows: Any, X: Any, y: Any, verdict: Any, command: list[str], fewest: Any) -> None:
+def _show(rows: Any, X: Any, y: Any, verdict: Any, origin: Any, fewest: Any) -> None:
     import numpy as np
 
     from ...report import remedies, tables, words
@@ -246,7 +247,7 @@ def _show(rows: Any, X: Any, y: Any, verdict: Any, command: list[str], fewest: A
     if after := words.consequence(verdict):
         show(after, "")
         show_table(tables.variable_table(verdict, data))
-    show_remedies(remedies.remedies(verdict, data, command=command), remedies.NAMES)
+    show_remedies(remedies.remedies(verdict, data, origin), origin.words)
 
 
 def _write(
@@ -258,6 +259,7 @@ def _write(
     verdict: Any,
     kernel: Any,
     fewest: Any,
+    origin: Any,
 ) -> None:
     """Write the certificate and the report; if one of them cannot be written, write neither."""
     from json import dumps
@@ -269,7 +271,8 @@ def _write(
     if certificate is not None:
         contents[certificate] = f"{dumps(pack(verdict, rows, fewest), indent=1)}\n".encode()
     if report is not None:
-        contents[report] = options.report_of(rows, X, y, verdict=verdict, kernel=kernel, fewest=fewest)
+        known = {"verdict": verdict, "kernel": kernel, "fewest": fewest, "origin": origin}
+        contents[report] = options.report_of(rows, X, y, **known)
     write_all(contents)
 
 
