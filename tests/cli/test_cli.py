@@ -172,6 +172,9 @@ def test_fail_if_sets_the_exit_code_and_nothing_else(clinic):
         ["--model", "averaged", "--max-iter", "20", "--folds", "2"],
         ["--model", "kernel", "--kernel", "poly", "--degree", "3", "--scale"],
         ["--model", "soft-margin", "--C", "10", "--scale"],
+        ["--model", "passive-aggressive", "--variant", "PA-II", "--C", "0.5", "--folds", "2"],
+        ["--model", "winnow", "--eta0", "0.01", "--holdout", "0.4"],
+        ["--model", "network", "--inseparable", "warn", "--max-units", "3"],
     ],
     ids=lambda options: options[1],
 )
@@ -200,6 +203,19 @@ def test_margins_are_fitted_where_there_is_one_and_refused_where_there_is_none(m
     data.write_text("x,y\n1,a\n2,a\n4,b\n5,b\n")
     assert found("fit", data, "--target", "y", "--model", model)["errors"] == 0
     assert "cannot be separated" in refused("fit", clinic, "--target", "recovered", "--model", model)
+
+
+def test_each_online_learner_is_shown_with_its_own_bound_and_a_network_with_its_units(tmp_path):
+    data = tmp_path / "square.csv"
+    data.write_text("a,b,y\n0,0,n\n0,1,p\n1,0,p\n1,1,n\n")
+    for model, bound in (("passive-aggressive", "PA-I"), ("winnow", "Winnow")):
+        shown = found("fit", data, "--target", "y", "--model", model, "--max-iter", "3")
+        assert [each["name"] for each in shown["bounds"]["bounds"]] == [bound]
+    network = found("fit", data, "--target", "y", "--model", "network")
+    assert (network["errors"], network["model"]["units"], network["bounds"]) == (0, 2, None)
+    assert "2 half-spaces" in fine("fit", data, "--target", "y", "--model", "network").stdout
+    for option in ("--no-intercept", "--bounds"):
+        assert option in refused("fit", data, "--target", "y", "--model", "network", option)
 
 
 def test_every_kind_of_file_gives_the_same_answer(clinic, tmp_path):

@@ -99,6 +99,9 @@ FITS = [
     ("--model", "linear-program", "--form", "dual"),
     ("--model", "kernel", "--kernel", "poly", "--degree", "2"),
     ("--model", "averaged", "--max-iter", "1"),
+    ("--model", "passive-aggressive", "--variant", "PA"),
+    ("--model", "winnow", "--bounds"),
+    ("--model", "network", "--inseparable", "warn"),
     ("--order", "cyclic", "--start", "0,0,0,1", "--eta0", "0.5", "--trace", "updates.csv"),
 ]
 

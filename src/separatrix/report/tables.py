@@ -228,11 +228,13 @@ def bound_table(report: BoundReport) -> Listing:
         for bound in report.bounds
     ]
     margin = margin_text(report.margin_lower, report.margin_upper)
+    aggressive = report.bounds[0].name.startswith("PA")  # it also updates on rows that are no mistakes
+    what = "mistakes were made" if aggressive else "updates led to the weights"
     return Listing(
         "What theory allows",
         ("bound", ">mistakes allowed", ">made, in %", "condition"),
         tuple(rows),
-        f"{report.mistakes:,.12g} updates led to the weights. The longest row has norm R = "
+        f"{report.mistakes:,.12g} {what}. The longest row has norm R = "
         f"{short(report.radius)}. "
         + (
             f"The best margin is {margin}; with an intercept, it is the margin of the rows with a constant "

@@ -25,6 +25,9 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     "max-margin": ("MaxMargin", {}),
     "soft-margin": ("SoftMargin", {}),
     "linear-program": ("LinearProgram", {}),
+    "passive-aggressive": ("PassiveAggressive", {}),
+    "winnow": ("Winnow", {}),
+    "network": ("PerceptronNetwork", {}),
 }
 
 
@@ -81,20 +84,27 @@ def fit(
 
     Options
     -------
-    model, -m MODEL: What to learn: perceptron, averaged, kernel, max-margin, soft-margin, linear-program.
+    model, -m MODEL: What to learn: perceptron, averaged, kernel, max-margin, soft-margin, linear-program,
+        passive-aggressive, winnow, network.
     scale, --no-scale: Bring all columns to the same scale first; the model remembers how.
     trace FILE: Perceptrons: write every update to a CSV file.
     form primal|dual: Linear program: which of the two programs is solved.
-    C: Soft margin: what a unit of hinge loss costs. Default: 1.
+    C: Soft margin: what a unit of hinge loss costs. Passive-aggressive: how large a step may be. Default: 1.
+    eta0, --learning-rate: Perceptrons and Winnow: the learning rate, which scales every update.
+    variant PA|PA-I|PA-II: Passive-aggressive: the rule for the size of a step.
+    tol: Passive-aggressive: stop if the mean loss of five passes in a row is not lower by this number.
+    max_units: Network: the maximum number of half-spaces.
+    validation_fraction SHARE: Network: keep back this share of the rows to choose the number of half-spaces.
     gap: Margins: the largest relative difference between the two proved bounds.
     budget: Kernel perceptron: the maximum number of rows that it keeps.
     dtype float64|float32: Kernel perceptron: the type of the numbers when many rows are predicted.
     inseparable raise|warn: Largest margin and linear program: refuse classes that cannot be separated, or fit
-        the soft margin with C = 1 instead.
+        the soft margin with C = 1 instead. Network: refuse equal rows of different classes, or learn their
+        most frequent class.
     holdout SHARE: Also score on this share of the rows, such as 0.2, which is kept back.
     folds N: Also score by cross-validation with N folds.
-    bounds: Perceptrons: compare the run with the mistake bounds of theory. Default: yes, if the data have at
-        most a million numbers.
+    bounds: Perceptrons, passive-aggressive and Winnow: compare the run with the mistake bounds of theory.
+        Default: yes, if the data have at most a million numbers.
     """
     if holdout is not None and not 0.0 < holdout < 1.0:
         raise typer.BadParameter(
@@ -102,8 +112,8 @@ def fit(
         )
     options.need_apart(source.data, output=output, report=report, trace=trace)
     estimator = _build(model, settings, seed, intercept=intercept, trace=trace is not None)
-    if bounds and not hasattr(estimator, "eta0"):
-        raise typer.BadParameter(f"--bounds is about perceptrons, not about {model}. Leave it out.")
+    if bounds and not hasattr(estimator, "partial_fit"):
+        raise typer.BadParameter(f"--bounds is about runs of mistakes, not about {model}. Leave it out.")
     rows = source.open(intercept=intercept, labelled=True)
     with waiting("Reading the rows"):
         X, y = rows.read()
@@ -140,6 +150,8 @@ def _build(model: str, settings: dict[str, Any], seed: int, *, intercept: bool, 
     kind = getattr(sx, name)
     asked = {**chosen, **settings, **({"trace": True} if trace else {})}
     options.need_known(asked, kind, model)
+    if not intercept and "fit_intercept" not in signature(kind).parameters:
+        raise typer.BadParameter(f"--no-intercept is not an option of {model}. Leave it out.")
     if trace and model == "kernel":
         raise typer.BadParameter("--trace writes weights, which a kernel perceptron does not have.")
     options.need_named_kernel(asked.get("kernel"))
@@ -247,11 +259,11 @@ def _scores(
 
 
 def _bounds(estimator: Any, X: Any, y: Any, wanted: bool | None, small: int = 1_000_000) -> Any:
-    """Return the mistake bounds of a perceptron if they are wanted; by default, if the data are small."""
+    """Return the mistake bounds of a run if they are wanted; by default, if the data are small."""
     from ...bounds import mistake_bounds
 
     model = last(estimator)
-    if not hasattr(model, "eta0") or not (X.size <= small if wanted is None else wanted):
+    if not hasattr(model, "partial_fit") or not (X.size <= small if wanted is None else wanted):
         return None
     with waiting("Computing the mistake bounds"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # X is an array, and the names are kept beside it

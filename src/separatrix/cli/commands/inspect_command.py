@@ -54,6 +54,8 @@ def model_facts(estimator: Any) -> dict[str, Any]:
         for name in ("radius", "errors"):
             if hasattr(found, name):
                 known[name] = _plain(getattr(found, name))
+    if hasattr(model, "units_"):
+        known["units"], known["errors"] = len(model.units_), model.errors_
     if hasattr(model, "support_"):
         known["support"] = len(model.support_)
     return known
@@ -85,6 +87,9 @@ def learned(model: Any, status: str = "", margin: tuple[float, float] | None = N
     if hasattr(model, "gap_"):
         gap = rounded(model.gap_, digits=2)
         pairs.append(("objective", f"{short(model.objective_)}, with a relative gap of at most {gap}"))
+    if hasattr(model, "units_"):
+        size, default = counted(len(model.units_), "half-space"), model.default_
+        pairs.append(("units", f"{size}; rows that none of them holds get the class {default}"))
     if hasattr(model, "support_"):
         pairs.append(("support", f"{counted(len(model.support_), 'row')} that determine the boundary"))
     return pairs
