@@ -131,7 +131,9 @@ def _usage_printable() -> Iterator[None]:
         if hasattr(problem, "format_message") and hasattr(problem, "message"):
             problem.message = printable(problem.message)
         if getattr(problem, "possibilities", None):
-            problem.possibilities = get_close_matches(problem.option_name, problem.possibilities, cutoff=0.8)
+            problem.possibilities = get_close_matches(
+                problem.option_name, problem.possibilities, n=1, cutoff=0.8
+            )
         raise
 
 
