@@ -16,6 +16,8 @@ from scipy import sparse
 
 import separatrix as sx
 from separatrix.certificates.error_bounds import equal_rows, leaf_bound
+from separatrix.deadline import Deadline
+from separatrix.inputs.data import read_data
 from separatrix.proofs.fewest import fewest_errors as module
 from separatrix.proofs.fewest.error_search import best_on_line
 from separatrix.result import Status
@@ -189,6 +191,19 @@ def test_parts_pass_the_ceiling_of_disjoint_witnesses():
     assert found.upper > found.ceiling == 90 / 4
     assert f"n / (d + 2) = {int(found.ceiling)}" in found.summary() or found.exact
     assert sx.verify(found.certificate, X, y)
+
+
+def test_the_first_witness_is_exact_where_a_verdict_has_approximate_multipliers():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((600, 200)), rng.integers(0, 2, 600)
+    assert sx.separability(X, y, quasi=False).certificate.approximate is not None
+    witness = module._Run(read_data(X, y), None, True, Deadline.after(60.0))._separate()
+    total = [0] * 201
+    for row, value in zip(witness.ids.tolist(), witness.values, strict=True):
+        for column, number in enumerate([*X[row].tolist(), 1.0]):
+            total[column] += value * (1 if y[row] else -1) * Fraction(number)
+    assert min(witness.values) > 0
+    assert not any(total)
 
 
 def test_separable_classes_have_no_errors():

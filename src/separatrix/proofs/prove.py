@@ -165,8 +165,11 @@ class Judge:
         return first_wrong(weights, self.signs, on_plane, self.deadline.need) is None
 
 
-def prove(signed: SignedRows, judge: Judge, *, quasi: bool) -> Proof:
-    """Answer the question about some signed rows by the best proof that the judge accepts in time."""
+def prove(signed: SignedRows, judge: Judge, *, quasi: bool, exact: bool = False) -> Proof:
+    """Answer the question about some signed rows by the best proof that the judge accepts in time.
+
+    If ``exact``, the multipliers of a witness are exact, not approximate.
+    """
     prover = ApproximateProver(
         judge.signs,
         lambda claim, multipliers: judge.accept(_approximate_proof(signed, claim, multipliers)),
@@ -179,7 +182,7 @@ def prove(signed: SignedRows, judge: Judge, *, quasi: bool) -> Proof:
         lambda weights: judge.accept(Proof(Separation.SEPARABLE, weights=weights)),
         np.ones(signed.ids.size, dtype=bool),
         # monomials, which floats may be unable to hold, are not proved in this way
-        approximate=prover.prove if judge.question.degrees == PLAIN else None,
+        approximate=None if exact or judge.question.degrees != PLAIN else prover.prove,
     )
     known = Knowledge()
     with suppress(OutOfTime):

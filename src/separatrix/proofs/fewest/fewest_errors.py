@@ -321,7 +321,10 @@ class _Run:
             self._count(search)
         priced = rows.part(_near(rows, search.weights))
         cover = Cover(priced, search, self.deadline)
-        jobs = [(search.steps(), 1.0), (cover.steps(), 4.0)]
+        jobs = [(search.steps(), 1.0)]
+        # Rows that were chosen from more are seldom dependent if they are fewer than the columns.
+        if priced.rows.size == rows.rows.size or len(priced.values) > self.signed.width:
+            jobs.append((cover.steps(), 4.0))
         if search.cost * (self.signed.width + 1) > sum(self.costs.values()):
             jobs.append((self._parts(priced), 3.0))
         for _ in take_turns(jobs):
@@ -343,7 +346,7 @@ class _Run:
 
     def _proof(self, signed: SignedRows) -> Proof:
         question = replace(claim_of_rows(self.claim), excluded=tuple(np.flatnonzero(~signed.inside).tolist()))
-        return prove(signed, Judge(question, self.data, signed.deadline), quasi=False)
+        return prove(signed, Judge(question, self.data, signed.deadline), quasi=False, exact=True)
 
     def _count(self, search: ErrorSearch) -> None:
         """Count the errors of the best weights exactly, if floats say that they are fewer than before."""
