@@ -777,3 +777,20 @@ def test_the_note_counts_all_rows_of_the_file_also_if_the_condition_needs_none_o
     table = open_table(path, target="y", where=where)
     assert f"{3000 - left:,} of 3,000 rows were left out by the condition." in table.notes
     assert table.n_rows == left
+
+
+def test_a_totals_row_can_be_left_out_before_numbers_are_judged(tmp_path):
+    path = tmp_path / "sums.csv"
+    rows = [f"{k},{k * k % 7},{k}.5,{k % 2}" for k in range(12)]
+    path.write_text("\n".join(["id,a,b,y", *rows, "Total,sum: 34,-?-,mean 0.5"]) + "\n")
+    with pytest.raises(InputError):
+        open_table(path, target="y").read()
+    table, without = open_table(path, target="y", where="id <> 'Total'"), tmp_path / "without.csv"
+    without.write_text("\n".join(["id,a,b,y", *rows]) + "\n")
+    plain = open_table(without, target="y")
+    assert table.feature_names == plain.feature_names == ("a", "b")
+    for found, expected in zip(table.read(), plain.read(), strict=True):
+        assert found.dtype == expected.dtype
+        assert found.tolist() == expected.tolist()
+    with pytest.raises(InputError, match="row 13"):  # it is named as in the file
+        open_table(path, target="y", where="id <> '3'").read()

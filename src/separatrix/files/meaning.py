@@ -90,6 +90,10 @@ def decide(columns: Columns, request: Request, wanted: Columns | None = None) ->
     labels = [] if request.target is None else [request.target]
     # The target is read as text even if its cells are known to be numbers, because floats may merge some.
     summaries = columns.summaries([*names, *labels], text | ({*labels} & columns.untyped))
+    if wanted is not None:  # cells that are not numbers, such as those of a totals row, may be left out
+        looks = _looks(columns, request, list(names), summaries, text)
+        words = [n for n in (*names, *labels) if n not in looks or looks[n].kind == "odd"]
+        summaries |= wanted.summaries([n for n in words if summaries[n].kind == "text"], text)
     notes = list(columns.notes)
     free = known is None and request.features is None
     if free:
@@ -97,7 +101,7 @@ def decide(columns: Columns, request: Request, wanted: Columns | None = None) ->
     looks = _looks(columns, request, list(names), summaries, text)
     for name in names:
         if name in looks and looks[name].kind in ("odd", "ambiguous"):
-            raise _odd_cell(columns, name, looks[name])
+            raise _odd_cell((looks[name].kind == "odd" and wanted) or columns, name, looks[name])
         if known is not None:
             _need_same_unit(columns.name, name, looks.get(name), known)
     numbers = {name: each for name, each in looks.items() if each.kind in ("number", "empty")}
@@ -291,7 +295,7 @@ def _odd_cell(columns: Columns, name: str, found: Look) -> InputError:
             row, value = row + at, cells[at].as_py()
             break
         row += batch.num_rows
-    (place,) = placed([row + 1], columns.lines)
+    (place,) = placed([1 + (row if columns.rows is None else int(columns.rows[row]))], columns.lines)
     if found.kind == "ambiguous":
         return InputError(
             f"Column {name!r} of {columns.name!r} has {value!r} in {place.words}: the {SIGNS[sign]} may be a "
