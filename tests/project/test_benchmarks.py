@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 import benchmarks
 import separatrix as sx
-from benchmarks import edge, images, page, peers, results
+from benchmarks import edge, images, mnist_fewest, page, peers, results
 from benchmarks.table import Row, median_interval
 
 NAMES = [each.name for each in pkgutil.iter_modules(benchmarks.__path__)]
@@ -152,6 +152,22 @@ def test_the_page_about_the_edge_is_written_from_its_results():
     answers = edge.read_answers(edge.RESULTS / "edge.jsonl")
     assert answers
     assert edge.page(answers) == edge.PAGE.read_text("utf-8")
+
+
+def test_the_page_about_the_fewest_images_is_written_from_its_results():
+    answers = mnist_fewest.read_answers(mnist_fewest.DOCS / "mnist-fewest.jsonl")
+    assert all(each.upper == len(set(each.images)) >= each.lower for each in answers)
+    assert [each.pair for each in answers] == [mnist_fewest.name(pair) for pair in mnist_fewest.PAIRS]
+    assert mnist_fewest.page(answers) == (mnist_fewest.DOCS / "mnist-fewest.md").read_text("utf-8")
+
+
+def test_a_pair_is_separable_without_the_images_of_its_answer():
+    rng = np.random.default_rng(0)
+    X, digits = rng.integers(0, 9, (90, 5)), rng.permutation(np.repeat([4, 7, 9], 30))
+    answer = mnist_fewest.ask(X, digits, (4, 9), 2.0)
+    kept = np.setdiff1d(np.flatnonzero(digits != 7), answer.images)
+    assert answer.rows - answer.upper == kept.size
+    assert sx.separability(X[kept], digits[kept]).status == "separable"
 
 
 def naive_pixel(kind, image, i, j):
