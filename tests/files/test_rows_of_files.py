@@ -794,3 +794,22 @@ def test_a_totals_row_can_be_left_out_before_numbers_are_judged(tmp_path):
         assert found.tolist() == expected.tolist()
     with pytest.raises(InputError, match="row 13"):  # it is named as in the file
         open_table(path, target="y", where="id <> '3'").read()
+
+
+@pytest.mark.parametrize("titles", [["Trial 7"], ["Trial 7, ward 3", "", "2026"]])
+def test_title_rows_can_be_skipped(tmp_path, titles):
+    rows = [(k * k % 7, k / 2, k % 2) for k in range(12)]
+    table = ["a,b,y", *(",".join(map(str, row)) for row in rows)]
+    paths = tmp_path / "titled.csv", tmp_path / "titled.xlsx"
+    paths[0].write_text("\n".join([*titles, *table]) + "\n")
+    named = [[title, None, None] for title in titles]
+    write_workbook(paths[1], {"s": [*named, ["a", "b", "y"], *rows]})
+    for path in paths:
+        found = open_table(path, target="y", skip=len(titles))
+        X, y = found.read()
+        assert [*map(tuple, np.column_stack([X, y]))] == rows
+        assert found.places([0])[0].line == len(titles) + 2
+        options = ["--target", "y", "--skip", len(titles), "--certificate", tmp_path / "proof.json"]
+        fine(*shlex.split(answer("check", path, *options)["verify"])[1:])
+    (tmp_path / "d.svm").write_text("1 1:2\n0 1:3\n")
+    assert "is for CSV and Excel" in refused("check", tmp_path / "d.svm", "--skip", "1")

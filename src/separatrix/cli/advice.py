@@ -92,6 +92,7 @@ SENTENCES = {
     "radius": ("Lower --margin.",),
     "same_data": ("Use the original data, or check the proof for these data with --any-data.",),
     "sheet": ("Name one with --sheet.",),
+    "skip": ("Skip the titles above it with --skip.",),
     "query": ("Give it with --sql, and leave DATA out.",),
     "source": ("Name a file, or give a query with --sql.",),
     "sql": ("Write a query with --sql, or leave the column out with --exclude.", "Write a query with --sql."),

@@ -95,6 +95,7 @@ class Reading:
         keep their names.
     table: The table of an SQLite or DuckDB file.
     sheet: The name of the sheet of an Excel file.
+    skip N: Skip this number of lines, or of rows of a sheet, such as titles above the row of names.
     encoding: The encoding of text that is not UTF-8, such as latin-1. UTF-16 is recognized.
     missing error|drop: Stop if values are missing, or drop the rows that lack them.
     decimal .|,: The decimal separator. Default: inferred from the columns.
@@ -115,6 +116,7 @@ class Reading:
     sql: str | None = None
     table: str | None = None
     sheet: str | None = None
+    skip: Count = None
     encoding: str | None = None
     missing: str = "error"
     decimal: str | None = None
@@ -182,7 +184,7 @@ class Reading:
                 words.append(option)
                 continue
             for value in given if name in LISTS else [given]:
-                words += [f"{option}={value}"] if value.startswith("-") else [option, value]
+                words += [f"{option}={value}"] if str(value).startswith("-") else [option, str(value)]
         return words
 
     @property

@@ -60,6 +60,8 @@ class Request:
         The column that names the rows for people; it is not a feature.
     sheet : str, optional
         The sheet of an Excel file.
+    skip : int
+        Lines of a CSV file, or rows of a sheet, before the row of names that are not read, such as titles.
     text_encoding : str, optional
         The encoding of text that is not UTF-8, such as ``"latin-1"``; UTF-16 is recognized.
     memory : int, optional
@@ -82,6 +84,7 @@ class Request:
     text: tuple[str, ...] = ()
     row_names: str | None = None
     sheet: str | None = None
+    skip: int = 0
     text_encoding: str | None = None
     memory: int | None = None
 

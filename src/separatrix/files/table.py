@@ -69,6 +69,10 @@ def open_table(source: str | os.PathLike[str] | None, **options: Any) -> Table:
         raise InputError(
             f"'sheet' is for Excel files; {found.name!r} is {found.format.kind}.", parameter="sheet"
         )
+    if request.skip and found.format not in (csv_files.FORMAT, excel.FORMAT):
+        raise InputError(
+            f"'skip' is for CSV and Excel files; {found.name!r} is {found.format.kind}.", parameter="skip"
+        )
     opened = found.format.open(found, request)
     table: Table = open_columns(opened, request) if isinstance(opened, Columns) else opened
     table.source = found

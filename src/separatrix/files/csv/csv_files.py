@@ -36,9 +36,9 @@ _REMEDY = "Correct the cell, name it as missing with 'na', or read the column as
 
 def open_csv(source: Source, request: Request) -> Columns | PlainTable:
     """Open one CSV file, or several as one table."""
-    dialect, rows, size = find_dialect(source.paths[0], source.names[0])
+    dialect, rows, size = find_dialect(source.paths[0], source.names[0], request.skip)
     for path, name in zip(source.paths[1:], source.names[1:], strict=True):
-        if find_dialect(path, name)[0] != dialect:
+        if find_dialect(path, name, request.skip)[0] != dialect:
             raise InputError(f"{name!r} does not have the columns of {source.names[0]!r}.")
     file = CsvRead(source, dialect)
     every_row = (request.where, request.sql, request.table, request.row_names) == (None,) * 4

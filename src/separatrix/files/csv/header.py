@@ -57,12 +57,13 @@ class Dialect:
         return self.names[:1] if self.names[0] in self.unnamed else ()
 
 
-def find_dialect(path: str, name: str) -> tuple[Dialect, list[list[str]], int]:
-    """Find the delimiter, the header and the column names of a CSV file.
+def find_dialect(path: str, name: str, skip: int = 0) -> tuple[Dialect, list[list[str]], int]:
+    """Find the delimiter, the header and the column names of a CSV file, without its first ``skip`` lines.
 
     Return also the cells of the first rows, up to a line of another length, and how many bytes were read.
     """
     head, every = _first_lines(path, name, SAMPLE)
+    every = every[skip:]
     before, delimiter = _preamble(every[:100])
     lines = [line for line in every[len(before) : 100] if line.strip()]
     if not lines:
@@ -88,7 +89,7 @@ def find_dialect(path: str, name: str) -> tuple[Dialect, list[list[str]], int]:
         raise InputError(f"{name!r}: the line of names has a carriage return in it. Remove it.")
     comments = sum(line.startswith("#") for line in before)
     notes = (f"Lines of comments before the table are left out: {comments}.",) if comments else ()
-    dialect = Dialect(delimiter, header, tuple(names), tuple(unnamed), len(before), taken, notes)
+    dialect = Dialect(delimiter, header, tuple(names), tuple(unnamed), skip + len(before), taken, notes)
     alike = itertools.takewhile(lambda row: len(row) == len(names), found[int(header) :])
     return dialect, list(alike), len(head)
 

@@ -29,7 +29,10 @@ def open_excel(source: Source, request: Request) -> Columns:
     except (python_calamine.CalamineError, OSError) as error:
         raise InputError(f"{source.name!r} is not a workbook that can be read ({error}).") from error
     title, top = f"{source.name!r}, sheet {sheet.name!r}", (sheet.start or (0, 0))[0] + 1
-    body = list(sheet.to_python(skip_empty_area=True))
+    body = list(sheet.to_python(skip_empty_area=True))[max(0, request.skip + 1 - top) :]
+    top = max(top, request.skip + 1)
+    while body and set(body[0]) == {""}:
+        body, top = body[1:], top + 1
     if not body:
         raise InputError(f"{title} is empty. A table needs a row of names and a row for each case.")
     header = _is_header(body[0], body[1:])
@@ -40,7 +43,9 @@ def open_excel(source: Source, request: Request) -> Columns:
     if 2 * len(blank) > len(used):
         raise InputError(
             f"{title}: row {top} names only {len(used) - len(blank)} of {len(used)} columns. The first row "
-            "has to be that of the names; delete titles above it."
+            "has to be that of the names.",
+            remedy="Skip the titles above it with 'skip'.",
+            parameter="skip",
         )
     names = [first[k] or f"column{at}" for at, k in enumerate(used, start=1)]
     columns = [_column(cells[k]) for k in used]

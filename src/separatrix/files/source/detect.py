@@ -38,7 +38,7 @@ _DOCUMENTS = {
     b"version https://git-lfs": "a pointer of Git LFS to a file that was not fetched",
 }
 # What a request for a file without column names may have.
-_FOR_ANY_FILE = ("target", "intercept", "encoding", "live", "sheet", "text_encoding", "memory")
+_FOR_ANY_FILE = ("target", "intercept", "encoding", "live", "sheet", "skip", "text_encoding", "memory")
 
 
 Stamp = tuple[int, int, int, int] | None  # see `stamp_of`
