@@ -44,6 +44,12 @@ on the 784 pixels as they are, with an intercept. The smallest number is NP-hard
 """
 
 
+REPEATED = """\
+Longer searches may find smaller sets, and other runs, or a busy machine, other sets: two runs of 5-8 with a
+limit of 60 s proved at most 89 and at least 0, and at most 203 and at least 1.
+"""
+
+
 @dataclass(frozen=True)
 class Answer:
     """The bracket of a pair, and the images to remove: their numbers in the training set, from 0."""
@@ -98,16 +104,19 @@ def read_answers(book: Path) -> list[Answer]:
 
 def page(answers: list[Answer]) -> str:
     """The page of the documentation."""
-    lines = [ABOUT, "| pair | images | at most | share | at least |", "|---|---|---|---|---|"]
+    lines = [
+        ABOUT,
+        "| pair | images | at most | share | at least | time limit |",
+        "|---|---|---|---|---|---|",
+    ]
     for each in answers:
         share = f"{100.0 * each.upper / each.rows:.2f} %"
-        lines.append(f"| {each.pair} | {each.rows:,} | {each.upper:,} | {share} | {each.lower:,} |")
+        ends = f"{each.upper:,} | {share} | {each.lower:,}"
+        lines.append(f"| {each.pair} | {each.rows:,} | {ends} | {each.seconds:g} s |")
     missing = [name(pair) for pair in PAIRS if name(pair) not in {each.pair for each in answers}]
-    limits = " or ".join(sorted({f"{each.seconds:g}" for each in answers}, key=float))
     lines += [
         "",
-        f"The time limit was {limits} seconds per pair. Longer searches may find smaller sets, and",
-        "other runs may find other sets.",
+        *REPEATED.splitlines(),
         *([f"Not asked: {', '.join(missing)}."] if missing else []),
         "",
         "## The images",
