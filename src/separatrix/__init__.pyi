@@ -9,8 +9,8 @@ from . import kernels as kernels
 from . import playground as playground
 from . import plot as plot
 from . import river as river
-from .bound_report import BoundReport as BoundReport
-from .bounds import mistake_bounds as mistake_bounds
+from .bounds.bound_report import BoundReport as BoundReport
+from .bounds.mistakes import mistake_bounds as mistake_bounds
 from .certificates.check import verify as verify
 from .errors import SeparationWarning as SeparationWarning
 from .estimators.kernel import KernelPerceptron as KernelPerceptron

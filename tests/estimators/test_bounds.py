@@ -160,9 +160,11 @@ def test_no_margin_is_looked_for_where_it_is_known_that_there_is_none(monkeypatc
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = sx.Perceptron(max_iter=10).fit(X, y)
-    monkeypatch.setattr("separatrix.bounds.solve_max_margin", lambda *_, **__: pytest.fail("it was"))
+    monkeypatch.setattr("separatrix.bounds.mistakes.solve_max_margin", lambda *_, **__: pytest.fail("it was"))
     asked = sx.mistake_bounds(model, X, y)
-    monkeypatch.setattr("separatrix.bounds.separability", lambda *_, **__: pytest.fail("it was known"))
+    monkeypatch.setattr(
+        "separatrix.bounds.mistakes.separability", lambda *_, **__: pytest.fail("it was known")
+    )
     told = sx.mistake_bounds(model, X, y, separable=False)
     assert told.bounds == asked.bounds
     assert told["Novikoff"].value == np.inf

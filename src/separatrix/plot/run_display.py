@@ -14,8 +14,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from sklearn.utils.extmath import row_norms
 
-from ..bound_report import LengthBounds
-from ..bounds import mistake_bounds
+from ..bounds.bound_report import LengthBounds
+from ..bounds.mistakes import mistake_bounds
 from ..errors import InputError, InputTypeError
 from ..estimators.linear import Perceptron
 from ..result import Floats, Result, Trace

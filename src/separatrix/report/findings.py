@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..bound_report import BoundReport
-from ..bounds import mistake_bounds
+from ..bounds.bound_report import BoundReport
+from ..bounds.mistakes import mistake_bounds
 from ..errors import ConvergenceWarning, SeparatrixError
 from ..estimators.kernel import KernelPerceptron
 from ..estimators.linear import Perceptron

@@ -18,7 +18,7 @@ from ..rows import threads
 from ..sparse import dense
 
 if TYPE_CHECKING:  # it imports scikit-learn, which the answer of a check does not need
-    from ..bound_report import BoundReport
+    from ..bounds.bound_report import BoundReport
     from ..files.reader import Place
     from ..proofs.fewest.fewest_errors import FewestErrors
 

@@ -260,7 +260,7 @@ def _scores(
 
 def _bounds(estimator: Any, X: Any, y: Any, wanted: bool | None, small: int = 1_000_000) -> Any:
     """Return the mistake bounds of a run if they are wanted; by default, if the data are small."""
-    from ...bounds import mistake_bounds
+    from ...bounds.mistakes import mistake_bounds
 
     model = last(estimator)
     if not hasattr(model, "partial_fit") or not (X.size <= small if wanted is None else wanted):

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from ... import datasets
-from ...bounds import mistake_bounds
+from ...bounds.mistakes import mistake_bounds
 from ...estimators.margin import SoftMargin
 from ..study import Bounded, Finding, Record, Study, Table, claim, grid, medians, percent, where
 from . import charts, theory

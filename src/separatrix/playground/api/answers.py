@@ -11,7 +11,7 @@ from ...result import Floats, Ints
 from .requests import PointData, Settings
 
 if TYPE_CHECKING:  # the server starts without scikit-learn
-    from ...bound_report import LengthBounds
+    from ...bounds.bound_report import LengthBounds
 
 
 def write(answer: Any) -> bytes:

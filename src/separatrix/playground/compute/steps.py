@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ...bound_report import LengthBounds
-from ...bounds import mistake_bounds
+from ...bounds.bound_report import LengthBounds
+from ...bounds.mistakes import mistake_bounds
 from ...errors import SeparatrixError
 from ...estimators.margin import MaxMargin
 from ...kernels.base import BLOCK_VALUES

@@ -10,23 +10,23 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from . import inputs
+from .. import inputs
+from ..deadline import Deadline
+from ..dual.kernel_margin import certified_bracket, solve_kernel_margin
+from ..dual.kernel_rows import KernelRows
+from ..dual.kernel_soft import solve_kernel_soft
+from ..errors import InputError, InputTypeError
+from ..estimators.hyperplane import EXACT_SECONDS
+from ..estimators.kernel import KernelPerceptron
+from ..kernels import check_gram, is_precomputed
+from ..margins.hard.max_margin import solve_max_margin
+from ..margins.pairs import Pairs, row_scores, rows_of
+from ..margins.soft.soft_margin import solve_soft_margin
+from ..proofs.verdict import separability
+from ..result import Floats, Ints, OnlineResult, Result, Status
+from ..rows.memory import MemoryRows, lifted_by
 from .bound_report import Bound, BoundReport
-from .deadline import Deadline
-from .dual.kernel_margin import certified_bracket, solve_kernel_margin
-from .dual.kernel_rows import KernelRows
-from .dual.kernel_soft import solve_kernel_soft
-from .errors import InputError, InputTypeError
-from .estimators.hyperplane import EXACT_SECONDS
-from .estimators.kernel import KernelPerceptron
-from .kernels import check_gram, is_precomputed
-from .margins.hard.max_margin import solve_max_margin
-from .margins.pairs import Pairs, row_scores, rows_of
-from .margins.soft.soft_margin import solve_soft_margin
 from .online_bounds import OnlineRun
-from .proofs.verdict import separability
-from .result import Floats, Ints, OnlineResult, Result, Status
-from .rows.memory import MemoryRows, lifted_by
 
 SAFE = 1.0 + 1e-12  # covers the rounding of a few operations on a number that is already a bound
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from . import notebook
-from .result import margin_text
+from .. import notebook
+from ..result import margin_text
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from ..estimators.passive_aggressive import PassiveAggressive
+from ..estimators.winnow import Winnow
+from ..margins.lp.l1_margin import largest_l1_margin
+from ..margins.pairs import row_scores
+from ..margins.soft.soft_margin import solve_soft_margin
+from ..result import Floats, Ints
+from ..rows.memory import MemoryRows
 from .bound_report import Bound
-from .estimators.passive_aggressive import PassiveAggressive
-from .estimators.winnow import Winnow
-from .margins.lp.l1_margin import largest_l1_margin
-from .margins.pairs import row_scores
-from .margins.soft.soft_margin import solve_soft_margin
-from .result import Floats, Ints
-from .rows.memory import MemoryRows
 
 SAFE = 1.0 + 1e-12  # covers the rounding of a few operations on a number that is already a bound
 
