@@ -23,6 +23,9 @@ FEW_ROWS = 10  # in fewer rows, a column may happen to count them, or to have fe
 _ISO = re.compile(r"[09]9999-99-99([T ]99:99(:99([.]9+)?)?)?")
 
 
+_ID = re.compile(r"(.*[^A-Za-z])?(id|Id|ID)|.*[a-z]I[dD]")  # names of columns that identify rows
+
+
 @dataclass(frozen=True)
 class Meaning:
     """How the columns of a table are read.
@@ -111,6 +114,12 @@ def decide(columns: Columns, request: Request, wanted: Columns | None = None) ->
         names = tuple(name for name in names if name not in empty) or names
     notes += readings_told({name: numbers[name] for name in names if name in numbers})
     notes += [code_note(n, summaries[n].code) for n in names if n in numbers and numbers[n].coded]
+    if free:
+        notes += [
+            f"{n}: its whole numbers are all different. If they identify rows, leave it out with --exclude."
+            for n in names
+            if n in numbers and _ID.fullmatch(n) and _all_different(summaries[n])
+        ]
     meaning = Meaning(known or Encoding(intercept=request.intercept, na=request.na), looks)
     if labels:
         meaning = _with_label(columns, request, summaries[labels[0]], meaning, text, notes)
@@ -185,6 +194,12 @@ def _without_counters(
             kept.remove(name)
             notes.append(f"{name} is left out: it counts up by one, as row numbers do. --features keeps it.")
     return tuple(kept)
+
+
+def _all_different(summary: Summary) -> bool:
+    """Return whether a column of text has a whole number in each row, and each only once."""
+    whole = all(re.fullmatch("[09]9*", each) for each in summary.shapes)
+    return whole and len(summary.levels) == summary.rows >= FEW_ROWS
 
 
 def _looks(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from typing import IO, Any
 
 from ...errors import InputError
@@ -44,7 +45,14 @@ def copy_as_utf8(stream: Any, out: IO[bytes], charset: str, name: str) -> None:
     read = 0
     try:
         while part := stream.read(1 << 20):
-            out.write(decoder.decode(part).encode())
+            text = decoder.decode(part)
+            if charset == "iso8859-1" and re.search("[\x80-\x84\x86-\x9f]", text):
+                raise InputError(
+                    f"{name!r} has bytes that are control characters in latin-1, and signs such as "
+                    "\N{EURO SIGN} in cp1252. Its encoding is probably cp1252.",
+                    parameter="text_encoding",
+                )
+            out.write(text.encode())
             read += len(part)
         out.write(decoder.decode(b"", final=True).encode())
     except UnicodeError as error:
