@@ -95,12 +95,15 @@ class PerceptronNetwork(Decision, ClassifierMixin, BaseEstimator):
     feature_names_in_ : ndarray
         The names of the columns of X, if all of them are strings.
 
-    Notes ----- Which half-space is found is a matter of a bounded search (soft margins that hardly allow an
-    error on other classes, and a local search that turns a hyperplane toward rows that it just misses).
-    Only the number of units depends on it, not the guarantee.
+    Notes
+    -----
+    Which half-space is found is a matter of a bounded search (soft margins that hardly allow an error on
+    other classes, and a local search that turns a hyperplane toward rows that it just misses). Only the
+    number of units depends on it, not the guarantee.
 
     A network that is right on every training row may overfit. ``max_units`` or ``validation_fraction`` limit
-    it.
+    the number of units; whether new rows gain from it depends on the data, and the second learns from fewer
+    rows.
 
     References
     ----------

@@ -22,15 +22,21 @@ from ..plot.style import style
 from ..progress import Progress
 from ..views.palettes import LIGHT
 from .study import Description, Experiment, Study, Table, as_table
-from .themes import convergence, dual, embedding, generalization, multiclass, noise, separators, variants
+from .themes import (
+    convergence,
+    dual,
+    embedding,
+    generalization,
+    learners,
+    multiclass,
+    noise,
+    separators,
+    variants,
+)
 
 # In the order of the report.
-STUDIES = tuple(
-    study
-    for theme in (convergence, variants, dual, multiclass, noise, embedding, separators, generalization)
-    for study in vars(theme).values()
-    if isinstance(study, Study)
-)
+THEMES = (convergence, variants, learners, dual, multiclass, noise, embedding, separators, generalization)
+STUDIES = tuple(study for theme in THEMES for study in vars(theme).values() if isinstance(study, Study))
 
 
 def names() -> list[str]:
