@@ -278,6 +278,12 @@ def test_the_variable_offered_to_be_left_out_is_the_one_that_helps():
     assert "numpy.delete(X, 2, 1)" in line
 
 
+def test_a_file_that_pandas_would_read_otherwise_is_not_named(folder):
+    pathlib.Path("units.csv").write_text("dose,y\n" + "".join(f"{k} kg,{k // 5}\n" for k in range(10)))
+    source = Reading("units.csv", target="y")
+    assert origin(source, source.open()).path == ""
+
+
 def test_a_report_names_the_file_and_the_variables(folder):
     run("check", "patients.csv", "-t", "recovered", "--report", "r.html")
     page = pathlib.Path("r.html").read_text("utf-8")

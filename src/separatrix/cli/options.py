@@ -275,7 +275,8 @@ def origin(source: Reading, rows: Any, formula: str | None = None) -> Any:
         with suppress(OSError, UnicodeError, StopIteration), open(path, encoding="utf-8", newline="") as file:
             header = set(next(csv.reader(file)))
     used = set() if formula else {*(name.partition("=")[0] for name in rows.feature_names), rows.target_name}
-    named = path if header and header >= used and len(used) <= MOST_TERMS else ""
+    plain = formula or not rows.encoding.told()  # numbers have no units and no other signs
+    named = path if plain and header and header >= used and len(used) <= MOST_TERMS else ""
     command = () if formula else tuple(source.command("check"))
     return Origin(named, rows.target_name or "", formula or "", command)
 
