@@ -45,13 +45,15 @@ def make_stripes(
         With ``degree`` and ``units``. The witnesses are the rows ``(k + 1/2, 0, ..., 0)`` with binomial
         coefficients as multipliers.
 
-    Notes ----- *Degree.* Along the line of the witnesses, a polynomial of degree d has at most d changes of
-    sign, and the labels change ``degree`` times. The multipliers are a proof: the sum of ``multiplier * y *
-    p(x)`` over the witnesses is a difference of order ``degree``, up to its sign, which is zero for every
-    polynomial p of a lower degree.
+    Notes
+    -----
+    *Degree.* Along the line of the witnesses, a polynomial of degree d has at most d changes of sign, and the
+    labels change ``degree`` times. The multipliers are a proof: the sum of ``multiplier * y * p(x)`` over the
+    witnesses is a difference of order ``degree``, up to its sign, which is zero for every polynomial p of a
+    lower degree.
 
-    *Units.* The outputs of k threshold units change at most k times along a line, so does every function of
-    them.
+    *Units.* The outputs of k threshold units change at most k times along a line, and so does every function
+    of them.
 
     Examples
     --------

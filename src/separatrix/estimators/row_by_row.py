@@ -8,7 +8,6 @@ from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import inputs
 from ..errors import InputError, NumericOverflowError
@@ -167,14 +166,8 @@ class RowByRow(Decision):
             **known,
         )
         self.n_iter_ = self.result_.passes
+        self.mistake_counts_ = self.result_.mistake_counts
         self.converged_: bool = self.result_.separated
-
-    @property
-    def mistake_counts_(self) -> NDArray[np.int64]:
-        """The number of mistakes on each row of the last call of fit or partial_fit."""
-        if not hasattr(self, "result_"):
-            raise AttributeError("mistake_counts_ exists after fit or partial_fit.")
-        return self.result_.mistake_counts
 
 
 def visits_of(rows: MemoryRows) -> Visits:
