@@ -105,7 +105,7 @@ def biostatistician(walk: Walk) -> None:
     answer = json.loads(walk.separatrix("check", "patients.csv", "-t", "recovered", "--json"))
     assert answer["separation"] == "complete separation"
     walk.separatrix("check", "patients.csv", "-t", "recovered", "--report", "report.html")
-    assert "What to do next" in (walk.home / "report.html").read_text("utf-8")
+    assert "What to do" in (walk.home / "report.html").read_text("utf-8")
     walk.separatrix("check", "patients.csv", "-t", "recoverd", code=2)
 
 

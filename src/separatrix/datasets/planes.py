@@ -244,10 +244,11 @@ def make_quasi_separable(
         The normal is a unit vector along one column, the margin is zero, and the witnesses are the rows on
         the hyperplane.
 
-    Notes ----- The hyperplane is ``x_j = 0`` for a random column j, so that rows are on it exactly. Its
+    Notes
+    -----
+    The hyperplane is ``x_j = 0`` for a random column j, so that rows are on it exactly. Its
     ``n_columns + 1`` rows have positive multipliers with which their signed rows sum to zero (as in
-    :func:`make_overlapping`), so no other row can be among the tight ones, and no hyperplane does better on
-    these (Tucker 1956).
+    :func:`make_overlapping`), so no hyperplane does better on these (Tucker 1956).
 
     Examples
     --------
