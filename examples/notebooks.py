@@ -17,6 +17,8 @@ CHAPTERS = Path(__file__).resolve().parent / "course"
 FOLDER = CHAPTERS / "notebooks"
 # References to other pages of the site: the text stays.
 LINK = re.compile(r":(?:ref|doc):`([^<`]*?)\s*<[^`]*>`")
+# The playground in a frame, which only the site has.
+FRAME = re.compile(r"\.\. raw:: html\n\n +<iframe.*\n\n?")
 
 
 def chapters() -> list[Path]:
@@ -32,7 +34,7 @@ def target(chapter: Path) -> Path:
 def notebook(chapter: Path) -> str:
     """The text of the notebook of a chapter."""
     _, blocks = split_code_and_text_blocks(str(chapter))
-    blocks = [block._replace(content=LINK.sub(r"\1", block.content)) for block in blocks]
+    blocks = [block._replace(content=FRAME.sub("", LINK.sub(r"\1", block.content))) for block in blocks]
     settings = {**DEFAULT_GALLERY_CONF, "first_notebook_cell": "%matplotlib inline"}
     content = jupyter_notebook(blocks, settings, str(chapter.parent))
     content["metadata"].pop("language_info", None)  # the Python that made it

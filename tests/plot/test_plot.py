@@ -472,9 +472,9 @@ def test_mp4_hands_every_picture_to_ffmpeg(separable, traced, tmp_path, monkeypa
     fake.chmod(0o755)
     monkeypatch.setitem(mpl.rcParams, "animation.ffmpeg_path", str(fake))
     run = Run.from_estimator(traced, *separable)
-    run.save(tmp_path / "run.mp4", dpi=50, max_frames=3)
-    width, height = round(9.0 * 50), round(4.2 * 50)
-    assert int((tmp_path / "run.mp4").read_text()) == 3 * 4 * width * height
+    run.save(tmp_path / "run.mp4", dpi=50, max_frames=3, fps=4)
+    width, height, held = round(9.0 * 50), round(4.2 * 50), 2 * 4  # the end is held for two seconds
+    assert int((tmp_path / "run.mp4").read_text()) == (3 + held) * 4 * width * height
 
 
 # --- brackets ---

@@ -263,7 +263,8 @@ def _bounds(estimator: Any, X: Any, y: Any, wanted: bool | None, small: int = 1_
     from ...bounds.mistakes import mistake_bounds
 
     model = last(estimator)
-    if not hasattr(model, "partial_fit") or not (X.size <= small if wanted is None else wanted):
+    online = hasattr(model, "partial_fit") and hasattr(model, "coef_")
+    if not online or not (X.size <= small if wanted is None else wanted):
         return None
     with waiting("Computing the mistake bounds"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # X is an array, and the names are kept beside it
