@@ -522,6 +522,7 @@ def test_every_preset_opens_and_plays_its_mistakes_in_8_to_12_seconds(page, name
     page.open()
     page.preset(name)
     if page.look("Boolean(state.run?.updates)"):
+        page.keys(Keys.HOME)  # the page opens with the first preset, and choosing it again changes nothing
         assert page.look("state.moment") == 0
         began = time.monotonic()
         page.click("play")
