@@ -404,14 +404,14 @@ def rounded(weights: tuple[tuple[Number, ...], ...]) -> tuple[Floats, Floats]:
     """Return floats near the weights, scaled by a power of two, and magnitudes that bound their errors."""
     largest = max((abs(v) for each in weights for v in each if isinstance(v, int)), default=0)
     shift = max(0, largest.bit_length() - 900)
-    # If the scale is not 1, numbers are cut to integers: an error of at most 1, which 2**52 covers.
-    values = np.array(
-        [
-            [float(v >> shift) if isinstance(v, int) else float(np.ldexp(v, -shift)) for v in each]
-            for each in weights
-        ]
-    )
-    return values, np.abs(values) + (2.0**52 if shift else SMALLEST_NORMAL * 2.0**52)
+    if not shift:
+        values = np.array(weights, dtype=np.float64)
+        return values, np.abs(values) + SMALLEST_NORMAL * 2.0**52
+    # Numbers are cut to integers: an error of at most 1, which 2**52 covers.
+    cut = [
+        [float(v >> shift) if isinstance(v, int) else math.ldexp(v, -shift) for v in each] for each in weights
+    ]
+    return np.array(cut), np.abs(cut) + 2.0**52
 
 
 def _exact_score(row: int, rival: int, exact: list[dict[int, tuple[int, int]]], signs: Signs) -> int:
