@@ -13,7 +13,9 @@ import itertools
 import json
 import random
 import time
-from dataclasses import dataclass, replace
+import warnings
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
 from operator import mul
@@ -26,12 +28,15 @@ from separatrix import kernels
 from separatrix.certificates.check import verify
 from separatrix.certificates.claims import Approximate
 from separatrix.certificates.error_bounds import Leaf
+from separatrix.certificates.estimate import CLAIMS as ESTIMATES
 from separatrix.certificates.fields import read_number
-from separatrix.errors import CertificateError
+from separatrix.errors import CertificateError, InputError
 from separatrix.estimators.network import PerceptronNetwork
+from separatrix.proofs.estimates import check_estimate
 from separatrix.proofs.fewest.fewest_errors import fewest_errors
 from separatrix.proofs.verdict import separability
-from tests import naive, naive_network, second
+from tests import naive, naive_estimate, naive_network, second
+from tests.naive_estimate import RULES
 from tests.naive_fewest import fewest, fewest_of_classes
 
 SECONDS = 5.0  # the time limit of a check; one that takes a second longer is a finding
@@ -46,9 +51,12 @@ WORDS = (
     "one-vs-rest",
     "network",
     "fits",
+    *ESTIMATES,
+    *RULES,
+    *("estimate", "exact", "efron"),
 )
 ODD = (None, True, False, 0, 1, -1, 2**70, 1.0, "", "0", "-1", "1p1", "0x1p+0", "nan", [], {}, [[]], "0" * 64)
-N_QUESTIONS = 400
+N_QUESTIONS = 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +64,9 @@ class Question:
     """Data with the fields of a certificate that holds for them."""
 
     X: np.ndarray
-    y: np.ndarray
+    y: Any
     fields: dict[str, Any]
+    columns: dict[str, Any] = field(default_factory=dict)  # of a regression
 
 
 @cache
@@ -65,6 +74,8 @@ def question(seed: int) -> Question:
     """One of many questions about a few rows, of any kind, with its proof."""
     rng = np.random.default_rng(seed)
     while True:
+        if seed % 5 == 4 and (regression := _a_regression(rng)):
+            return regression
         n_classes = int(rng.choice([2, 2, 3]))
         n_rows, n_columns = int(rng.integers(n_classes, 9)), int(rng.integers(1, 4))
         X = rng.integers(-2, 3, (n_rows, n_columns)) * 1.0
@@ -110,6 +121,18 @@ def question(seed: int) -> Question:
             if near.degrees == (1,) and min(values) > 0.0 and verify(near, X, y).holds:
                 certificate = near
         return Question(X, y, certificate.to_dict())
+
+
+def _a_regression(rng: np.random.Generator) -> Question | None:
+    """A question about an estimate, if the random data can be asked about."""
+    model = str(rng.choice(sorted(RULES)))
+    X, columns, options = naive_estimate.random_case(model, rng)
+    options["fit_intercept"] = options.pop("intercept")
+    with warnings.catch_warnings(), suppress(InputError):
+        warnings.simplefilter("ignore")
+        found = check_estimate(X, model=model, **columns, **options)
+        return Question(X, columns.pop("y", None), found.certificate.to_dict(), columns)
+    return None
 
 
 def fewest_of(rng: np.random.Generator, X: np.ndarray, y: np.ndarray, lift: bool) -> Any:
@@ -169,8 +192,10 @@ def product(numbers: tuple[Fraction, ...]) -> Fraction:
     return total
 
 
-def is_true(fields: dict[str, Any], X: np.ndarray, y: np.ndarray) -> bool:
+def is_true(fields: dict[str, Any], X: np.ndarray, y: Any, columns: dict[str, Any] | None = None) -> bool:
     """Whether a claim is right about the data."""
+    if fields["question"]["kind"] == "estimate":
+        return estimate_is_true(fields, X, {"y": y, **(columns or {})})
     if fields["claim"] == "fewest-errors":
         return fewest_is_true(fields, X, y)
     if fields["question"]["kind"] == "network":
@@ -183,6 +208,18 @@ def is_true(fields: dict[str, Any], X: np.ndarray, y: np.ndarray) -> bool:
         return False
     truth = naive.separation(rows)
     return truth != "separable" if fields["claim"] == "inseparable" else truth == fields["claim"]
+
+
+def estimate_is_true(fields: dict[str, Any], X: np.ndarray, columns: dict[str, Any]) -> bool:
+    """Whether the estimate exists, and is unique, as it is claimed."""
+    asked = fields["question"]
+    options = {name: asked[name] for name in ("intercept", "ties", "penalized")}
+    signed, equal, width = naive_estimate.rows_of(asked["model"], X, columns, **options)
+    own = X.shape[1] if "groups" in columns else width  # without the dummies of fixed effects
+    exists, _, coefficients = naive_estimate.answers(signed, equal, width)
+    unique = "not identified" not in coefficients[:own]
+    claims = {"exists", "unique" if unique else "not unique"} if exists else {"does not exist"}
+    return fields["claim"] in claims
 
 
 def fewest_is_true(fields: dict[str, Any], X: np.ndarray, y: np.ndarray) -> bool:
@@ -284,7 +321,7 @@ def check_certificates(rng: random.Random, count: int, _folder: Path) -> None:
         if act > 0.97:
             at, text = rng.randrange(1, 400), json.dumps(found)
             given = text[:at] + rng.choice(["", "9", "-", '"', "[", "e5", "\\u0661"]) + text[at + 1 :]
-        accepted += holds(given, X, y)
+        accepted += holds(given, X, y, asked.columns)
     assert accepted * 100 > count, (
         f"{accepted} of {count} were accepted: the changes are too coarse to tell much"
     )
@@ -323,25 +360,26 @@ def check_two(rng: random.Random, count: int, _folder: Path) -> None:
             at = rng.randrange(1, len(text))
             text = text[:at] + rng.choice(["", "9", "-", '"', "[", "e5", "\\u0661"]) + text[at + 1 :]
         try:
-            first = verify(text, X, y, same_data=same_data, time_limit=SECONDS).holds
+            first = verify(text, X, y, same_data=same_data, time_limit=SECONDS, **asked.columns).holds
         except CertificateError:
             first = False
-        own, why = second.ask(text, X, y.tolist(), same_data)
+        columns = {name: values.tolist() for name, values in asked.columns.items()}
+        own, why = second.ask(text, X, None if y is None else y.tolist(), same_data, **columns)
         accepted += first
         if own == first:
             continue
-        found = f"{first} and {own} ({why}): {text} about {X.tolist()} {y.tolist()}"
+        found = f"{first} and {own} ({why}): {text} about {X.tolist()} {y} {columns}"
         assert own, found
         assert kind_of(json.loads(text))[1] == "approximate", found
         assert is_true(json.loads(text), X, y), f"a lie was accepted by the second: {found}"
     assert accepted * 20 > count, f"{accepted} of {count} were accepted: the changes are too coarse"
 
 
-def holds(given: Any, X: np.ndarray, y: np.ndarray) -> bool:
+def holds(given: Any, X: np.ndarray, y: Any, columns: dict[str, Any] | None = None) -> bool:
     """Whether it was accepted; AssertionError if that was wrong, or took too long."""
     begun = time.monotonic()
     try:
-        check = verify(given, X, y, same_data=False, time_limit=SECONDS)
+        check = verify(given, X, y, same_data=False, time_limit=SECONDS, **(columns or {}))
     except CertificateError:
         check = None
     assert time.monotonic() - begun < SECONDS + 1.0, f"late: {given}"
@@ -349,5 +387,6 @@ def holds(given: Any, X: np.ndarray, y: np.ndarray) -> bool:
         assert check is None or check.reason
         return False
     fields = json.loads(given) if isinstance(given, str) else given
-    assert is_true(fields, X, y), f"a lie was accepted: {json.dumps(fields)} about {X.tolist()} {y.tolist()}"
+    told = f"a lie was accepted: {json.dumps(fields)} about {X.tolist()} {y} {columns}"
+    assert is_true(fields, X, y, columns), told
     return True

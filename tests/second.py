@@ -18,11 +18,12 @@ import numpy as np
 
 from separatrix.certificates import check as first
 from separatrix.certificates import digest
+from separatrix.certificates.models.build import MODELS
 from separatrix.checker import check_certificate as second
 
 SHORT, LONG = 10**4, 10**6  # numbers of the data in `make test` and in `make test-slow`
 # Proofs about more than SHORT numbers wait until a test is over: it may be one of time limits.
-LATER: list[tuple[bool, Any, Any, list[Any]]] = []
+LATER: list[tuple[bool, Any, Any, dict[str, list[Any]]]] = []
 
 
 def install(most: int) -> None:
@@ -37,11 +38,9 @@ def both_check(check_claim: Callable[..., Any], most: int) -> Callable[..., Any]
     @functools.wraps(check_claim)
     def asked_twice(claim: Any, data: Any, *options: Any, **named: Any) -> Any:
         found = check_claim(claim, data, *options, **named)
-        if claim.question in first.KINDS:
-            return found
         effort = work(claim, data)
         if effort <= most:
-            LATER.append((found.holds, claim, as_table(data.matrix), labels_of(data)))
+            LATER.append((found.holds, claim, as_table(data.matrix), columns_of(data, claim)))
         if effort <= SHORT:
             settle()
         return found
@@ -58,10 +57,9 @@ def both_hash(start_digest: Callable[..., Any], most: int) -> Callable[..., Any]
 
         def both(*options: Any) -> str:
             found = finish(*options)
-            if (
-                size(data) <= most and not data.columns and digest.CHUNK == second.PIECE
-            ):  # tests of pieces make them shorter
-                own = second.digest(as_table(data.matrix), list(data.classes), data.codes.tolist())
+            if size(data) <= most and digest.CHUNK == second.PIECE:  # tests of pieces make them shorter
+                columns = {name: values.tolist() for name, values in data.columns.items()}
+                own = second.digest(as_table(data.matrix), list(data.classes), data.codes.tolist(), columns)
                 assert found == own, f"the digests of {data.matrix!r} differ"
             return found
 
@@ -73,24 +71,24 @@ def both_hash(start_digest: Callable[..., Any], most: int) -> Callable[..., Any]
 def settle() -> None:
     """Ask about all that waits: the second checker says the same, or proves what floats could not confirm."""
     while LATER:
-        holds, claim, table, labels = LATER.pop()
+        holds, claim, table, columns = LATER.pop()
         hashed = replace(claim, sha256=claim.sha256 or "0" * 64)  # not yet known while a proof is looked for
         text = json.dumps(hashed.to_dict())
-        own, why = ask_about(text, table, labels)
+        own, why = ask_about(text, table, columns)
         same = own == holds or (getattr(claim, "approximate", None) is not None and own)
         assert same, f"the checkers differ: {holds} and {own} ({why}) of {text[:5000]} about {table!r:.5000}"
 
 
-def ask(text: str, X: Any, labels: list[Any], same_data: bool = False) -> tuple[bool, str]:
+def ask(text: str, X: Any, y: list[Any] | None, same_data: bool = False, **columns: Any) -> tuple[bool, str]:
     """What the second checker says about a certificate and its data."""
-    return ask_about(text, as_table(X), labels, same_data)
+    return ask_about(text, as_table(X), {**columns, **({} if y is None else {"y": y})}, same_data)
 
 
-def ask_about(text: str, table: Any, labels: list[Any], same_data: bool = False) -> tuple[bool, str]:
+def ask_about(text: str, table: Any, columns: dict[str, Any], same_data: bool = False) -> tuple[bool, str]:
     """The same for a table of its own."""
     try:
         [(_, proof)] = second.read_certificates(text.encode("utf-8", "surrogatepass"))
-        second.check(proof, table, labels, same_data)
+        second.check(proof, table, columns, same_data)
     except (ValueError, OverflowError, RecursionError) as reason:
         return False, str(reason)
     return True, ""
@@ -104,9 +102,14 @@ def as_table(X: Any) -> Any:
     return second.Table("csr", X.dtype.newbyteorder("<").str, X.shape, *parts)
 
 
-def labels_of(data: Any) -> list[Any]:
-    """The label of every row."""
-    return [data.labels[code] for code in data.codes.tolist()]
+def columns_of(data: Any, claim: Any) -> dict[str, list[Any]]:
+    """The label of every row, and the further columns of a regression."""
+    columns = {name: values.tolist() for name, values in data.columns.items()}
+    for name in {"winner", "loser"} & columns.keys():
+        columns[name] = [data.classes[code] for code in columns[name]]
+    if claim.question != "estimate" or MODELS[claim.asked.model].response in ("classes", "ordered"):
+        columns["y"] = [data.labels[code] for code in data.codes.tolist()]
+    return columns
 
 
 def size(data: Any) -> float:

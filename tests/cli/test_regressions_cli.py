@@ -45,9 +45,20 @@ def test_a_regression_is_asked_about_proved_and_verified(claims, tmp_path):
     assert found["responsible_rows"] == [1, 6, 11, 16, 21, 26]
     assert "The certificate holds" in fine("verify", proof, claims).stdout
     jsonschema.validate(answer("verify", proof, claims), SCHEMA)
+    twice = answer("verify", proof, claims, "--independent")
+    jsonschema.validate(twice, SCHEMA)
+    assert twice["independent"]["words"][-1] == "The certificate holds."
     changed = {**json.loads(proof.read_text()), "claim": "exists"}
     proof.write_text(json.dumps(changed))
     assert run("verify", proof, claims).exit_code == 1
+
+
+def test_the_second_checker_gets_the_columns_of_a_survival_model(claims, tmp_path):
+    proof, asked = tmp_path / "proof.json", ("--features", "age,smoker", "--strata", "smoker")
+    fine("check", claims, *asked, "--time", "days", "--event", "died", "--certificate", proof)
+    told = fine("verify", proof, claims, "--independent").stdout
+    assert "30 rows, time days, event died, strata smoker, all other columns: 1." in told
+    assert told.count("The certificate holds.") == 2
 
 
 def test_survival_needs_no_target(claims):

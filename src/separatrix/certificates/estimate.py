@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..deadline import Pause
-from ..errors import CertificateError
+from ..errors import CertificateError, InputError
 from ..inputs.data import Data
 from ..inputs.response import read_regression
 from .claims import MULTIPLIERS, Multipliers
@@ -181,13 +183,26 @@ def _read_basis(fields: dict[str, Any]) -> tuple[tuple[int, ...], int]:
 
 def read_columns(claim: EstimateClaim, X: Any, columns: dict[str, Any]) -> Data:
     """Read the data of the regression that a claim is about."""
-    return read_regression(X, MODELS[claim.asked.model].response, columns)
+    with _as_claimed(claim):
+        return read_regression(X, MODELS[claim.asked.model].response, columns)
+
+
+@contextmanager
+def _as_claimed(claim: EstimateClaim) -> Iterator[None]:
+    """Say that a claim does not fit the data, which are no such regression."""
+    try:
+        yield
+    except InputError as problem:
+        title = MODELS[claim.asked.model].title
+        raise CertificateError(f"The certificate is about a {title}; these data are not: {problem}") from None
 
 
 def prove_estimate(claim: EstimateClaim, data: Data, pause: Pause, memory: float = math.inf) -> str:
     """Return what is proved, or raise `Fails` with the first thing that is not."""
     need_memory(200.0 * data.codes.size, memory)
-    return proved(claim, build(claim.asked, data), pause)
+    with _as_claimed(claim):
+        rows = build(claim.asked, data)
+    return proved(claim, rows, pause)
 
 
 def proved(claim: EstimateClaim, rows: Rows, pause: Pause) -> str:

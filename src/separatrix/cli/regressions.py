@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -164,7 +165,12 @@ def _write(
 
 
 def verify_regression(
-    source: options.Reading, proof: Any, columns: dict[str, Any], limits: dict[str, Any], as_json: bool
+    source: options.Reading,
+    proof: Any,
+    columns: dict[str, Any],
+    limits: dict[str, Any],
+    as_json: bool,
+    ask_second: Callable[..., dict[str, Any]] | None,
 ) -> bool:
     """Check the certificate of a regression against the columns that it names, and show the result."""
     from ..certificates.check import verify
@@ -177,22 +183,29 @@ def verify_regression(
     table, frame = read_frame(source, list(dict.fromkeys(map(str, wanted))))
     X, given = design_of(frame, target, further)
     with waiting("Checking the proof"):
-        check = verify(proof, X, **given, **limits)
+        check, second = verify(proof, X, **given, **limits), None
+        if ask_second is not None:
+            names = [f"--target={target}"] if target else []
+            names += [f"--further={name}={column}" for name, column in further.items()]
+            second = ask_second(X.to_numpy(), given, names)
+    holds = check.holds and (second is None or second["holds"])
     if as_json:
         told = {
-            "holds": check.holds,
+            "holds": holds,
+            "independent": second,
             "claim": proof.claim,
             "reason": check.reason,
             "model": proof.asked.model,
         }
         write_json({**document("verify", table), **told})
     else:
-        tone = "bold green" if check.holds else "bold red"
-        words = "The certificate holds." if check.holds else "The certificate does not hold."
+        tone = "bold green" if holds else "bold red"
+        words = "The certificate holds." if holds else "The certificate does not hold."
         taken = [f"{name}: {column}" for name, column in further.items()]
         show(
             heading(words, tone),
             f"{proof.claim} ({proof.words()}). {check.reason}",
+            *([] if second is None else ["The second checker says:", *second["words"]]),
             "",
             facts(
                 [
@@ -203,4 +216,4 @@ def verify_regression(
                 ]
             ),
         )
-    return check.holds
+    return bool(holds)

@@ -34,19 +34,15 @@ def cox(given: Given) -> Rows:
     follows = np.zeros(starts.size, dtype=bool)  # whether there is a death before, in the same stratum
     follows[1:] = np.diff(stratum[order[starts]]) == 0
     risky, first = given.rows[order], given.rows[order[starts]]
-    several = np.bincount(last[dies], minlength=starts.size) > 1
-    many, hubs = several & (given.asked.ties == "exact"), Hubs()
-    stays = (last >= 0) & ~dies & ~many[last]
-    later = dies & follows[last] & ~many[np.maximum(last - 1, 0)]
-    hubs.pairs += [(first[last[stays]], risky[stays]), (first[last[later] - 1], risky[later])]
+    n_deaths, hubs = np.bincount(last[dies], minlength=starts.size), Hubs()
+    many = (n_deaths > 1) & (given.asked.ties == "exact")
+    lower = np.flatnonzero((last >= 0) & (~dies | follows[last]))
+    moment = last[lower] - dies[lower]  # of the deaths that each of these rows is compared with, increasing
+    single = ~many[moment]
+    hubs.pairs.append((first[moment[single]], risky[lower[single]]))
     for k in np.flatnonzero(many).tolist():
-        stop = starts[k + 2] if k + 2 < starts.size else order.size
-        span = np.arange(starts[k], stop)
-        deaths = span[(last[span] == k) & dies[span]]
-        lower = span[
-            ((last[span] == k) & ~dies[span]) | ((last[span] == k + 1) & dies[span] & follows[last[span]])
-        ]
-        hubs.compare(risky[deaths], risky[lower])
+        some = slice(*np.searchsorted(moment, [k, k + 1]))
+        hubs.compare(risky[starts[k] : starts[k] + n_deaths[k]], risky[lower[some]])
     tied = np.flatnonzero(dies & ~many[last] & (np.arange(order.size) != starts[last]))
     return _rows(given, hubs, first[last[tied]], risky[tied])
 
@@ -56,7 +52,7 @@ def _all_pairs(given: Given, order: Ints, starts: Ints) -> Rows:
     event, time, stratum = given.column("event") > 0, given.column("time"), given.column("strata", 0.0)
     entry = given.column("entry")
     need(entry < time, "The entry must be before the time", given.rows)
-    hubs, left, right, n_pairs = Hubs(), list[Ints](), list[Ints](), 0
+    found, left, right, n_pairs = list[tuple[Ints, Ints]](), list[Ints](), list[Ints](), 0
     for k in order[starts].tolist():
         at_risk = np.flatnonzero((entry < time[k]) & (time >= time[k]) & (stratum == stratum[k]))
         dies = event[at_risk] & (time[at_risk] == time[k])
@@ -65,10 +61,12 @@ def _all_pairs(given: Given, order: Ints, starts: Ints) -> Rows:
             left.append(np.full(deaths.size - 1, deaths[0]))
             right.append(deaths[1:])
             deaths = deaths[:1]
-        hubs.compare(deaths, others)
+        found.append((deaths, others))
         n_pairs += others.size
         need(n_pairs < MOST_PAIRS, f"Delayed entry makes more than {MOST_PAIRS:,} pairs of rows.")
-    none = np.zeros(0, dtype=np.int64)
+    none, hubs = np.zeros(0, dtype=np.int64), Hubs()
+    for deaths, others in sorted(found, key=lambda each: each[0].size > 1):
+        hubs.compare(deaths, others)
     return _rows(given, hubs, np.concatenate([none, *left]), np.concatenate([none, *right]))
 
 

@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from importlib.resources import as_file, files
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -60,9 +61,10 @@ def verify(
     content = Path(certificate).read_bytes()
     parts, columns = unpack(content, memory)
     if parts[0][1].question == "estimate":
-        if independent:
-            raise CertificateError("The second checker does not check certificates about regressions.")
-        if not regressions.verify_regression(source, parts[0][1], columns, limits, json):
+        ask = partial(_ask_second, content, same_data=same_data, time_limit=time_limit)
+        if not regressions.verify_regression(
+            source, parts[0][1], columns, limits, json, ask if independent else None
+        ):
             raise typer.Exit(1)
         return
     kept = columns.get("target")
@@ -78,7 +80,8 @@ def verify(
             raise CertificateError("Which column is the target?", remedy="Name it.", parameter="target")
         checks = [(of, proof, verify_certificate(proof, X, y, **limits)) for of, proof in parts]
         target = printable(str(rows.target_name))
-        second = _ask_second(content, X, y, target, same_data, time_limit) if independent else None
+        asked = content, X, {"y": y}, [f"--target={target}"]
+        second = _ask_second(*asked, same_data=same_data, time_limit=time_limit) if independent else None
         plain, differences, left_out = _compare(source, rows, [proof for _, proof in parts])
     reasons = [
         check.reason
@@ -207,9 +210,15 @@ def _fitting(encoding: Any, proof: Any) -> Any:
 
 
 def _ask_second(
-    certificate: bytes, X: Any, y: Any, target: str, same_data: bool, time_limit: float
+    certificate: bytes,
+    X: Any,
+    columns: dict[str, Any],
+    names: list[str],
+    *,
+    same_data: bool,
+    time_limit: float,
 ) -> dict[str, Any]:
-    """Let the second checker check the same certificate and the same numbers.
+    """Let the second checker check the same certificate and the same numbers, whose names it repeats.
 
     It gets them in files that only this user can read, and that are removed afterwards. ``-I`` and ``-S``
     keep environment variables, the current directory and installed packages away from it.
@@ -222,9 +231,9 @@ def _ask_second(
     ):
         proof, data = Path(folder, "certificate.json"), Path(folder, "data.npz")
         proof.write_bytes(certificate)
-        np.savez(data, **_arrays(X), y=_labels(y))
+        np.savez(data, **_arrays(X), **{name: _labels(each) for name, each in columns.items()})
         command = [sys.executable, "-I", "-S", "-X", "utf8", str(checker), str(proof), str(data)]
-        command += [f"--target={target}", *([] if same_data else ["--any-data"])]
+        command += [*names, *([] if same_data else ["--any-data"])]
         seconds = None if math.isinf(time_limit) else time_limit
         try:
             done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=seconds)
