@@ -69,6 +69,32 @@ def test_survival_needs_no_target(claims):
     assert "Name the response" in refused("check", claims, "--model", "poisson")
 
 
+@pytest.mark.parametrize(
+    ("formula", "coefficients"),
+    [
+        ("claims ~ .", 5),
+        ("claims ~ log(age) + offset(log(days))", 2),
+        ("claims ~ ns(age, 3) + factor(smoker)", 5),
+        ("claims ~ poly(age, 2) + sqrt(days)", 4),
+        ("claims ~ I(age^2) + as.factor(died) * days", 5),
+        ("cbind(claims, days) ~ age", 2),
+        ("Surv(days, died == 1) ~ age + strata(smoker)", 1),
+        ("survival::Surv(days, died) ~ age + strata(smoker) + strata(claims)", 1),
+        ("died ~ age + strata(smoker)", 1),
+    ],
+)
+def test_formulas_of_r_name_the_columns_that_are_read(claims, formula, coefficients):
+    model = ("--model", "poisson") if formula.startswith("claims") else ()
+    found = answer("check", claims, "--formula", formula, *model)
+    assert len(found["coefficients"]) == coefficients
+
+
+def test_mixed_models_are_told_what_can_be_said(claims):
+    told = refused("check", claims, "--formula", "died ~ age + (1 | smoker)")
+    assert "If the fixed effects alone have no estimate, neither has the mixed model" in told
+    assert "--groups" in told
+
+
 def test_remedies_name_the_file_and_the_variables_and_python_lines_run(claims, tmp_path, capsys):
     told = fine(
         "check", claims, "--target", "claims", "--model", "poisson", "--features", "age,smoker"

@@ -109,7 +109,8 @@ def test_labels_of_text_keep_their_names():
         ("n ~ age", "`age`"),
         ("n ~ frame", "`frame`"),
         ("n ~ dose +", "cannot be used"),
-        ("n ~ dose + (1 | sex)", "mixed models are not answered here"),
+        ("n ~ dose + (1 | ill/sex)", r"mixed models are not answered here.*groups='sex'"),
+        ("n ~ dose + frailty(sex)", r"mixed models are not answered here.*groups='sex'"),
         ("cbind(n, dose) ~ sex", "check_estimate"),
         ("Surv(dose, n) ~ sex", "check_estimate"),
         ("dose ~ n", "one class|fractions|classes"),
@@ -157,6 +158,10 @@ def test_a_caret_outside_a_call_makes_interactions():
         ("y ~ .", "y ~ a + b + z + `Cl.thickness`"),
         ("y ~ I(a^2) + poly(b, 2)", "y ~ I(a**2) + poly(b, 2)"),
         ("y ~ np.log(b + 1)", "y ~ np.log(b + 1)"),
+        ("y ~ sqrt(b) + stats::poly(a, 2, raw = TRUE)", "y ~ np.sqrt(b) + poly(a, 2, raw=True)"),
+        ("y ~ as.numeric(a) + cluster(z)", "y ~ I(a)"),
+        ("y > 1 ~ a", "I(y > 1) ~ a"),
+        ("(Cl.thickness == 1) ~ a", "I(`Cl.thickness` == 1) ~ a"),
     ],
 )
 def test_formulas_mean_the_same_as_in_r(written, means):
@@ -167,6 +172,7 @@ def test_formulas_mean_the_same_as_in_r(written, means):
     data = data[["y", "a", "b", "z", "Cl.thickness"]]
     one, other = read_formula(written, data), read_formula(means, data)
     assert one.X.to_numpy().tolist() == other.X.to_numpy().tolist()
+    assert one.y.tolist() == other.y.tolist()
     if "." not in written.split():
         assert set(variables(written)) <= set(data.columns)
 

@@ -158,6 +158,9 @@ def test_formulas_of_r_say_the_same_as_their_columns(seed):
         asked(X, y=counts, model="poisson"),
     )
     same(asked("y ~ a + b.c + strata(g)", frame), asked(X, y=binary, strata=groups))
+    for both in ("strata(g) + strata(f)", "strata(g, f)"):
+        found = asked(f"survival::Surv(t, y) ~ a + {both}", frame)
+        same(found, asked(X[:, :1], time=time, event=binary, strata=10 * groups + frame["f"]))
     same(asked("cbind(f, n) ~ a", frame), asked(X[:, :1], y=frame["f"], trials=frame["f"] + frame["n"]))
     same(
         asked("Surv(t, y + 1) ~ a + strata(g)", frame),

@@ -72,6 +72,7 @@ SENTENCES = {
     "exclude": ("Leave these columns out with --exclude.",),
     "features": ("Name columns other than the target with --features.",),
     "gap": ("Set a larger --gap.",),
+    "groups": ("Or ask with an intercept for each group with --groups.",),
     "identifier": (
         "Choose another column with --target, or derive a few classes from this one in a query with --sql.",
         "Choose another column with --target.",

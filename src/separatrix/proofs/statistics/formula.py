@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InputError, needs
-from .r_formula import natural_spline, read_written
+from .r_formula import FUNCTIONS, read_written, split
+
+NAME = r"(?<![\w.])[A-Za-z_]\w*\b(?!\s*(?:[(.]|=[^=]))"  # not of a function, a module or an argument
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +67,7 @@ def read_formula(formula: str, data: Any) -> Design:
     used = [text for text in map(_bare, written.columns.values()) if text in frame.columns]
     inner = frame.loc[complete, [name for name in frame.columns if written.left or name not in used]]
     try:
-        matrices = formulaic.model_matrix(written.text, inner, context={"ns": natural_spline})
+        matrices = formulaic.model_matrix(written.text, inner, context=FUNCTIONS)
     except (formulaic.errors.FormulaicError, SyntaxError) as problem:
         reason = str(problem).split("\n")[0]
         raise InputError(f"The formula {formula!r} cannot be used: {reason}") from problem
@@ -91,7 +93,13 @@ def _bare(text: str) -> str:
 
 
 def _column(frame: Any, text: str, formula: str) -> Any:
-    """Return a column of the data, or an expression in columns such as ``status == 2``."""
+    """Return a column of the data, or an expression in columns such as ``status == 2``.
+
+    Several columns, separated by commas, are strata together.
+    """
+    several = [_column(frame, part, formula) for part in split(text, ",")] if "," in text else []
+    if several:
+        return frame.groupby(several).ngroup()
     if _bare(text) in frame.columns:
         return frame[_bare(text)]
     try:
@@ -118,23 +126,15 @@ def variables(formula: str) -> list[str]:
     written = read_written(formula)
     if written.everything:
         return []
-    quoted = dict[str, str]()  # formulaic would cut names with dots
-
-    def plain(name: re.Match[str]) -> str:
-        quoted[f"quoted_{len(quoted)}_"] = name[1]
-        return list(quoted)[-1]
-
-    texts = (written.text, *(f"~ {text}" for text in written.columns.values()))
     try:
-        parsed = [formulaic.Formula(re.sub("`([^`]*)`", plain, text)) for text in texts]
-        found = {quoted.get(str(name), str(name)) for each in parsed for name in each.required_variables}
-        # a column may have the name of a function, such as center
-        bare = {name for text in texts for name in re.findall(r"\b[A-Za-z_]\w*\b(?!\s*[\w(.=])", text)}
-        found |= bare & set(formulaic.transforms.TRANSFORMS)
+        formulaic.Formula(written.text)
     except (formulaic.errors.FormulaicError, SyntaxError) as problem:
         raise InputError(
             f"The formula {formula!r} cannot be used: {str(problem).splitlines()[0]}"
         ) from problem
+    text = re.sub("\"[^\"]*\"|'[^']*'", "", " ".join([written.text, *written.columns.values()]))
+    found = {*re.findall("`([^`]*)`", text), *re.findall(NAME, re.sub("`[^`]*`", "", text))}
+    found -= {"True", "False", "None", "in"}
     if not found or "~" not in formula:
         raise InputError(f"The formula {formula!r} names no columns; write 'label ~ variables'.")
     return sorted(found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,15 @@ from ...errors import InputError
 
 # Text in quotes or backticks, which is never changed, or something else.
 QUOTED = r"""("[^"]*"|'[^']*'|`[^`]*`)|"""
+# What R writes, outside quotes, and what it means to formulaic.
+TRANSLATIONS = (
+    (r"(?<![\w.])[A-Za-z][\w.]*::", ""),
+    (r"(?<![\w.])(?:as\.)?(?:factor|ordered)(?=\s*\()", "C"),
+    (r"(?<![\w.])as\.numeric(?=\s*\()", "I"),
+    (r"\bTRUE\b", "True"),
+    (r"\bFALSE\b", "False"),
+    (r"(?<![\w.])([A-Za-z]\w*(?:\.\w+)+)(?![\w.]*\s*\()", r"`\2`"),
+)
 SURVIVAL = {2: ("time", "event"), 3: ("entry", "time", "event"), 1: ("time",)}
 
 
@@ -52,24 +62,28 @@ def read_written(formula: str) -> Written:
     if formula.count("~") != 1:
         raise InputError(f"The formula {formula!r} has no '~', or several; write 'label ~ variables'.")
     left, right = (_translated(side.strip()) for side in formula.split("~"))
-    random = re.search(r"\([^()]*\|\s*([^()]*)\)", re.sub(QUOTED + "$^", "", right))
+    random = re.search(r"(?:\([^()]*\||frailty\s*\()\s*([^()]*)\)", re.sub(QUOTED + "$^", "", right))
     if random:
-        group = random[1].strip()
+        group = re.split("[/:,]", random[1])[-1].strip()
         raise InputError(
-            f"The formula {formula!r} has a random effect, {random[0]}; mixed models are not answered here.",
-            remedy=f"Leave it out to ask about the fixed effects alone, or ask with an intercept for each "
-            f"group: groups={group!r}.",
+            f"The formula {formula!r} has a random effect, {random[0]}; mixed models are not answered here. "
+            "If the fixed effects alone have no estimate, neither has the mixed model: leave it out.",
+            remedy=f"Or ask with an intercept for each group: groups={group!r}.",
+            parameter="groups",
         )
     columns, kept, model = dict[str, str](), list[str](), None
-    for term in _split(right, "+"):
-        called = re.fullmatch(r"\s*(offset|strata)\s*\((.*)\)\s*", term)
+    for term in split(right, "+"):
+        called = re.fullmatch(r"\s*(offset|strata|cluster)\s*\((.*)\)\s*", term)
         if called is None:
             kept.append(term)
         elif called[1] == "strata":
-            columns["strata"], model = called[2].strip(), "conditional"
+            columns["strata"], model = (
+                ", ".join(filter(None, [columns.get("strata"), called[2]])),
+                "conditional",
+            )
     call = re.fullmatch(r"(Surv|cbind)\s*\((.*)\)", left)
     if call is not None:
-        parts = [part.strip() for part in _split(call[2], ",")]
+        parts = [part.strip() for part in split(call[2], ",")]
         names = SURVIVAL.get(len(parts), ()) if call[1] == "Surv" else ("y", "failures")[: len(parts)]
         if len(names) != len(parts):
             raise InputError(
@@ -79,19 +93,15 @@ def read_written(formula: str) -> Written:
         left, model = "", "cox" if call[1] == "Surv" else "binomial"
     elif not left:
         raise InputError(f"The formula {formula!r} has no left side; write 'label ~ variables'.")
+    elif re.search("[<>]|[!=]=", left) and not re.match(r"\w+\s*\(", left):
+        left = f"I({left})"
     return Written(left, "+".join(kept).strip() or "1", columns, model)
 
 
 def _translated(side: str) -> str:
-    """Write names with dots in backticks, ``C()`` for ``factor()``, and ``**`` for ``^`` inside calls."""
-    side = re.sub(
-        QUOTED + r"(?<![\w.])([A-Za-z][\w]*(?:\.\w+)+)(?![\w.]*\s*\()",
-        lambda found: found[1] or f"`{found[2]}`",
-        side,
-    )
-    side = re.sub(
-        QUOTED + r"(?<![\w.])(?:as\.)?(?:factor|ordered)(?=\s*\()", lambda found: found[1] or "C", side
-    )
+    """Translate what is written differently, and write ``**`` for ``^`` inside calls."""
+    for pattern, new in TRANSLATIONS:
+        side = re.sub(QUOTED + pattern, partial(_unless_quoted, new), side)
     depths, written = list[bool](), ""
     for part in re.split(QUOTED + r"([\w.]*\s*\(|\)|\^)", side):
         if part is None:
@@ -104,7 +114,11 @@ def _translated(side: str) -> str:
     return written
 
 
-def _split(text: str, mark: str) -> list[str]:
+def _unless_quoted(new: str, found: re.Match[str]) -> str:
+    return found[1] or found.expand(new)
+
+
+def split(text: str, mark: str) -> list[str]:
     """Cut a text at a mark that is not in parentheses, quotes or backticks."""
     parts, depth = [""], 0
     for piece in re.findall(r""""[^"]*"|'[^']*'|`[^`]*`|.""", text, flags=re.DOTALL):
@@ -114,6 +128,11 @@ def _split(text: str, mark: str) -> list[str]:
         else:
             parts[-1] += piece
     return parts
+
+
+def c(*values: Any) -> list[Any]:
+    """Return a list, as R's ``c()`` does."""
+    return list(values)
 
 
 def natural_spline(x: Any, df: int) -> NDArray[np.float64]:
@@ -127,3 +146,6 @@ def natural_spline(x: Any, df: int) -> NDArray[np.float64]:
     last = np.maximum(values - knots[-1], 0.0) ** 3
     parts = [(np.maximum(values - knot, 0.0) ** 3 - last) / (knots[-1] - knot) for knot in knots[:-1]]
     return np.column_stack([values, *(part - parts[-1] for part in parts[:-1])])
+
+
+FUNCTIONS = {"ns": natural_spline, "c": c, "sqrt": np.sqrt, "log1p": np.log1p}
