@@ -184,16 +184,18 @@ def test_a_file_that_is_changed_while_it_is_copied_is_refused(tmp_path, monkeypa
     path = tmp_path / name
     if name == "rows.csv":
         path.write_bytes(ROWS.encode("utf-16"))
-        monkeypatch.setattr(detect, "copy_as_utf8", lambda *_: os.utime(path, ns=(1, 1)))
     else:
         import zipfile
 
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr("rows.csv", ROWS)
-        copy = detect.shutil.copyfileobj
-        monkeypatch.setattr(
-            detect.shutil, "copyfileobj", lambda *each: (copy(*each), os.utime(path, ns=(1, 1)))
-        )
+    read = detect.parts_of
+
+    def change(*each):
+        yield from read(*each)
+        os.utime(path, ns=(1, 1))
+
+    monkeypatch.setattr(detect, "parts_of", change)
     with pytest.raises(InputError, match="was changed while it was read"):
         open_table(path, target="y")
 

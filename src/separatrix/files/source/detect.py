@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ...errors import InputError
 from ..request import Request
-from .charsets import copy_as_utf8, find_charset
-from .compression import ARCHIVE, MAGIC, Bounded, members, open_binary, read_head
+from .decoding import ARCHIVE, MAGIC, PART, as_utf8, bounded, find_charset, members, parts_of, read_head
 from .folders import find_files
 from .streams import Growing, Spool
 
@@ -183,7 +182,7 @@ def find_source(
     that is not UTF-8 is copied as UTF-8.
     """
     said = os.fspath(name)
-    look = _Look(formats, text_encoding)
+    look = partial(_look, formats, text_encoding)
     if said == "-":
         return _spooled("standard input", sys.stdin.buffer, look, live=live)
     paths = (said,) if os.path.isfile(said) else find_files(said)
@@ -191,7 +190,7 @@ def find_source(
         with open(paths[0], "rb") as stream:
             return _spooled(said, stream, look)
     before = tuple(map(stamp_of, paths))
-    seen = {path: look.at(path, path) for path in paths}
+    seen = {path: look(path, path) for path in paths}
     first = seen[paths[0]]
     for path, other in seen.items():
         if other != first:
@@ -206,108 +205,99 @@ def find_source(
     return found
 
 
+def _spooled(name: str, stream: Any, look: Callable[[str, str], _Seen], *, live: bool = False) -> Source:
+    """Copy a stream to a temporary file, in another thread if it is ``live``, and find out what it is."""
+    spool, growing = Spool(), None
+    path = spool.new()
+    if live:
+        # Python's buffer would wait for more bytes, and the thread would hold its lock when the program ends.
+        stream = getattr(stream, "raw", stream)
+    arriving = bounded(iter(partial(stream.read, PART), b""), name)
+    if live:
+        growing = Growing(path, arriving)
+        growing.wait(lines=LINES, seconds=PATIENCE)
+    else:
+        _write(path, arriving)
+    if not os.path.getsize(path):
+        raise InputError(f"{name!r} is empty.")
+    seen = look(path, name)
+    if growing is not None and not (seen.format.live and seen.words == seen.format.kind):
+        growing.wait()
+        seen = look(path, name)
+    return _readable(Source(name, seen.format, (path,), (name,), spool, growing), seen)
+
+
 def _readable(source: Source, seen: _Seen) -> Source:
     """Return the same source, or a copy that its reader can read: decompressed, and text in UTF-8."""
     if not seen.compression and seen.charset is None:
         return source
     spool, copies = Spool(), []
     for path, name in zip(source.paths, source.names, strict=True):
+        parts = parts_of(path, seen.compression, name)
         copies.append(spool.new())
-        with open_binary(path, seen.compression, name) as stream, open(copies[-1], "wb") as out:
-            limited = Bounded(stream, os.path.getsize(path) if seen.compression else None, name)
-            if seen.charset is None:
-                shutil.copyfileobj(limited, out, 1 << 20)
-            else:
-                copy_as_utf8(limited, out, seen.charset, name)
+        _write(copies[-1], parts if seen.charset is None else as_utf8(parts, seen.charset, name))
     notes = () if seen.charset is None else (f"{source.name!r} is read as {seen.charset.upper()} text.",)
     return replace(source, paths=tuple(copies), spool=(spool, source.spool), growing=None, notes=notes)
 
 
-@dataclass(frozen=True)
-class _Look:
-    """How files are recognized."""
+def _write(path: str, parts: Iterator[bytes]) -> None:
+    with open(path, "wb") as out:
+        out.writelines(parts)
 
-    formats: Sequence[Format]
-    text_encoding: str | None
 
-    def at(self, path: str, name: str) -> _Seen:
-        """Find out what a file is, by its content, and by its ``name`` if it is text."""
-        try:
-            with open(path, "rb") as file:
-                raw = file.read(4096)
-        except OSError as error:
-            raise InputError(f"{name!r} cannot be read: {error.strerror or error}.") from error
-        inside = [each.filename for each in members(path, name)] if raw.startswith(ARCHIVE) else []
-        found = next((each for each in self.formats if each.members and each.members(inside)), None)
-        compression, head = "", raw
-        if found is None:
-            compression = next((kind for magic, kind in MAGIC.items() if raw.startswith(magic)), "")
-            head = read_head(path, compression, name) if compression else raw
-            if compression and head.startswith(ARCHIVE):
-                raise InputError(f"{name!r} is an archive that was compressed again. Decompress it first.")
-            found = next((each for each in self.formats if each.marks(head)), None)
-        if found is None:
-            self._refuse_others(name, head)
-            plain = self.text_encoding is None and head.isascii() and b"\0" not in head
-            charset = None if plain else find_charset(name, head, self.text_encoding)
-            endings = Path(inside[0] if inside else name).suffixes[-2:]
-            return _Seen(self._text(name, endings, head, charset), compression, charset)
-        if self.text_encoding is not None and not found.charsets:
+def _look(formats: Sequence[Format], text_encoding: str | None, path: str, name: str) -> _Seen:
+    """Find out what a file is, by its content, and by its ``name`` if it is text."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(4096)
+    except OSError as error:
+        raise InputError(f"{name!r} cannot be read: {error.strerror or error}.") from error
+    inside = [each.filename for each in members(path, name)] if head.startswith(ARCHIVE) else []
+    found, compression = next((each for each in formats if each.members and each.members(inside)), None), ""
+    if found is None:
+        compression = next((kind for magic, kind in MAGIC.items() if head.startswith(magic)), "")
+        head = read_head(path, compression, name) if compression else head
+        if compression and head.startswith(ARCHIVE):
+            raise InputError(f"{name!r} is an archive that was compressed again. Decompress it first.")
+        found = next((each for each in formats if each.marks(head)), None)
+    if found is not None:
+        if text_encoding is not None and not found.charsets:
             raise InputError(
                 f"'text_encoding' is for text; {name!r} is {found.kind}.", parameter="text_encoding"
             )
         return _Seen(found, compression)
-
-    def _refuse_others(self, name: str, head: bytes) -> None:
-        """Raise an error if the first bytes are those of a document, or only a part of a format's mark."""
-        begin = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:64].lower()
-        found = next((what for mark, what in _DOCUMENTS.items() if begin.startswith(mark)), None)
-        if found is not None:
-            raise InputError(f"{name!r} is {found}, not a table. Look into it, and fetch the file again.")
-        marks = [*MAGIC, *(mark for each in self.formats for place, mark in each.magic if not place)]
-        if len(head) > 1 and any(mark.startswith(head) for mark in marks):
-            raise InputError(f"{name!r} is cut short: it ends after {len(head)} bytes. Fetch it again.")
-
-    def _text(self, name: str, endings: list[str], head: bytes, charset: str | None) -> Format:
-        """Return the format of a text, by its name or its first lines."""
-        if charset is None and b"\0" in head:
-            known = list(dict.fromkeys(each.title for each in self.formats))
-            raise InputError(
-                f"{name!r} cannot be read: it has a zero byte at position {head.index(0):,}. It is damaged, "
-                f"or not UTF-8 text. Known are {', '.join(known[:-1])} and {known[-1]}.",
-                remedy="If it is UTF-16, name its encoding with 'text_encoding'.",
-                parameter="text_encoding",
-            )
-        words = head.decode(charset or "utf-8-sig", errors="replace")
-        lines = [line for line in re.split(r"\r\n?|\n", words)[:20] if line.strip()]
-        if len(head) >= 4096 and len(lines) > 1:
-            lines.pop()
-        texts = [each for each in self.formats if not each.magic and each.members is None]
-        named = (each for ending in reversed(endings) for each in texts if ending.lower() in each.endings)
-        alike = (each for each in texts if lines and each.looks is not None and each.looks(lines))
-        by_name = None if lines and lines[0].startswith(_JSON) else next(named, None)
-        return by_name or next(alike, self.formats[0])
+    begin = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:64].lower()
+    document = next((what for mark, what in _DOCUMENTS.items() if begin.startswith(mark)), None)
+    if document is not None:
+        raise InputError(f"{name!r} is {document}, not a table. Look into it, and fetch the file again.")
+    marks = [*MAGIC, *(mark for each in formats for place, mark in each.magic if not place)]
+    if len(head) > 1 and any(mark.startswith(head) for mark in marks):
+        raise InputError(f"{name!r} is cut short: it ends after {len(head)} bytes. Fetch it again.")
+    plain = text_encoding is None and head.isascii() and b"\0" not in head
+    charset = None if plain else find_charset(name, head, text_encoding)
+    if charset is None and b"\0" in head:
+        known = list(dict.fromkeys(each.title for each in formats))
+        raise InputError(
+            f"{name!r} cannot be read: it has a zero byte at position {head.index(0):,}. It is damaged, "
+            f"or not UTF-8 text. Known are {', '.join(known[:-1])} and {known[-1]}.",
+            remedy="If it is UTF-16, name its encoding with 'text_encoding'.",
+            parameter="text_encoding",
+        )
+    endings = Path(inside[0] if inside else name).suffixes[-2:]
+    return _Seen(_of_text(formats, endings, head, charset or "utf-8-sig"), compression, charset)
 
 
-def _spooled(name: str, stream: Any, look: _Look, *, live: bool = False) -> Source:
-    """Copy a stream to a temporary file, in another thread if it is ``live``, and find out what it is."""
-    spool, growing = Spool(), None
-    path = spool.new()
-    if live:
-        # Python's buffer would wait for more bytes, and the thread would hold its lock when the program ends.
-        arriving = Bounded(getattr(stream, "raw", stream), None, name)
-        growing = Growing(path, lambda out: shutil.copyfileobj(arriving, out, 1 << 20))
-        growing.wait(lines=LINES, seconds=PATIENCE)
-    else:
-        with open(path, "wb") as out:
-            shutil.copyfileobj(Bounded(stream, None, name), out, 1 << 20)
-    if not os.path.getsize(path):
-        raise InputError(f"{name!r} is empty.")
-    seen = look.at(path, name)
-    if growing is not None and not (seen.format.live and seen.words == seen.format.kind):
-        growing.wait()
-        seen = look.at(path, name)
-    return _readable(Source(name, seen.format, (path,), (name,), spool, growing), seen)
+def _of_text(formats: Sequence[Format], endings: list[str], head: bytes, charset: str) -> Format:
+    """Return the format of a text, by its name or its first lines."""
+    words = head.decode(charset, errors="replace")
+    lines = [line for line in re.split(r"\r\n?|\n", words)[:20] if line.strip()]
+    if len(head) >= 4096 and len(lines) > 1:
+        lines.pop()
+    texts = [each for each in formats if not each.magic and each.members is None]
+    named = (each for ending in reversed(endings) for each in texts if ending.lower() in each.endings)
+    alike = (each for each in texts if lines and each.looks is not None and each.looks(lines))
+    by_name = None if lines and lines[0].startswith(_JSON) else next(named, None)
+    return by_name or next(alike, formats[0])
 
 
 def free_memory() -> int:

@@ -8,8 +8,7 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Iterable
 
 OPEN_FILES = "/proc/self/fd"  # where Linux opens files that have no name
 
@@ -33,24 +32,15 @@ class Spool:
 
 
 class Growing:
-    """A file of whole lines; another thread calls ``copy``, which writes everything to this object."""
+    """A file of whole lines, to which another thread copies the parts of a stream."""
 
-    def __init__(self, path: str, copy: Callable[[Any], None]) -> None:
+    def __init__(self, path: str, parts: Iterable[bytes]) -> None:
         self._change = threading.Condition()
         self._lines, self._size = 0, 0
-        self._rest: list[bytes] = []  # the parts of a line that has not ended
         self._ended = False
         self._file = io.FileIO(path, "wb")
         self._error: BaseException | None = None
-        threading.Thread(target=self._work, args=(copy,), name="separatrix-stream", daemon=True).start()
-
-    def write(self, part: bytes) -> None:
-        """Add bytes; a line that is not complete waits for its end."""
-        cut = part.rfind(b"\n") + 1
-        if cut:
-            self._append(b"".join([*self._rest, part[:cut]]))
-            self._rest = []
-        self._rest.append(part[cut:])
+        threading.Thread(target=self._work, args=(parts,), name="separatrix-stream", daemon=True).start()
 
     def wait(self, *, lines: int | None = None, seconds: float | None = None) -> None:
         """Wait for the end, or for a number of lines, but at most ``seconds`` after the first one."""
@@ -80,11 +70,17 @@ class Growing:
             self._size += len(whole)
             self._change.notify_all()
 
-    def _work(self, copy: Callable[[Any], None]) -> None:
+    def _work(self, parts: Iterable[bytes]) -> None:
+        rest: list[bytes] = []  # of a line that has not ended
         try:
             with self._file:
-                copy(self)
-                self._append(b"".join(self._rest))
+                for part in parts:
+                    cut = part.rfind(b"\n") + 1
+                    if cut:
+                        self._append(b"".join([*rest, part[:cut]]))
+                        rest = []
+                    rest.append(part[cut:])
+                self._append(b"".join(rest))
         except BaseException as error:  # raised to those that wait
             self._error = error
         self.stop()
