@@ -16,7 +16,6 @@ from ..errors import InputError
 from ..rows import threads
 from .number_formats import is_rounded
 from .source.detect import Source
-from .source.streams import Growing
 
 T = TypeVar("T")
 Text = NDArray[np.uint8]
@@ -37,7 +36,9 @@ def pieces(source: Source, path: str, *, skip: int = 0, size: int = 1 << 20) -> 
     returns = False
     try:
         with open(path, "rb") as stream:
-            while part := stream.read(size) or (growing and _later(growing, stream, read, size)):
+            while part := stream.read(size) or (
+                growing is not None and growing.wait_beyond(read) and stream.read(size)
+            ):
                 read += len(part)
                 if read == len(part):  # the first lines show whether lines end with a carriage return alone
                     returns = b"\n" not in part and b"\r" in part[:-1]
@@ -68,24 +69,13 @@ def pieces(source: Source, path: str, *, skip: int = 0, size: int = 1 << 20) -> 
         yield np.frombuffer(last + b"\n", dtype=np.uint8)
 
 
-def _later(growing: Growing, stream: Any, read: int, size: int) -> bytes:
-    """Return what follows the first bytes of a file that is being written; nothing at its end."""
-    found: bytes = stream.read(size) if growing.wait_beyond(read) else b""
-    return found
-
-
-def read_pieces(task: Callable[[Text], T], source: Source, path: str, *, skip: int = 0) -> Iterator[T]:
-    """Apply a task to each piece of a file, after ``skip`` lines, and yield the results in order."""
-    return in_threads(task, pieces(source, path, skip=skip), live=source.growing is not None)
-
-
-def in_threads(task: Callable[[Text], T], found: Iterator[Text], *, live: bool) -> Iterator[T]:
+def in_threads(task: Callable[[Text], T], found: Iterator[Text], source: Source) -> Iterator[T]:
     """Apply a task to each piece, and yield the results in order.
 
-    Other threads work a few pieces ahead, unless there is only one piece, or the file is ``live`` and nobody
-    knows when its next piece will come.
+    Other threads work a few pieces ahead, unless there is only one piece, or nobody knows when the next piece
+    will come, because the file is still being written.
     """
-    first = [] if live else list(itertools.islice(found, 2))
+    first = [] if source.growing else list(itertools.islice(found, 2))
     if len(first) < 2:
         yield from map(task, itertools.chain(first, found))
         return
@@ -126,24 +116,41 @@ def read_numbers(
 
 
 def find_lines(
-    source: Source, rows: Sequence[int], *, comment: bytes, above: int = 0
+    source: Source,
+    rows: Sequence[int],
+    *,
+    begins: Callable[[bytes], bool],
+    above: int = 0,
+    quotes: bool = False,
 ) -> list[tuple[int, str]]:
-    """Find the lines of rows, both counted from 1, if blank lines and comments are the only other lines.
+    """Find the lines of rows, both counted from 1, and the file of each if there are several files.
 
-    The first row is after the first ``above`` lines. A row that is not found keeps its number.
+    A row is a line after the first ``above`` ones with which a row ``begins``; with ``quotes``, the row goes
+    on until each quotation mark is closed. A row that is not found keeps its number.
     """
-    wanted, last, found = {*rows}, max(rows, default=0), dict[int, int]()
-    line = row = 0
-    for piece in pieces(source, source.paths[0]):
-        for text in piece.tobytes().split(b"\n")[:-1]:
-            line += 1
-            if line > above and text.strip() and not text.lstrip().startswith(comment):
+    wanted, found, row = {*rows}, dict[int, tuple[int, str]](), 0
+    for path, called in zip(source.paths, source.names, strict=True):
+        name, inside = called if len(source.paths) > 1 else "", False
+        every = (line for piece in pieces(source, path, skip=above) for line in lines_of(piece))
+        for number, line in enumerate(every, start=above + 1):
+            if not inside and begins(line):
                 row += 1
                 if row in wanted:
-                    found[row] = line
-        if row >= last:
-            break
-    return [(found.get(row, row), "") for row in rows]
+                    found[row] = number, name
+                    if len(found) == len(wanted):
+                        return [found[each] for each in rows]
+            inside ^= quotes and line.count(b'"') % 2 == 1
+    return [found.get(each, (each, "")) for each in rows]
+
+
+def begins_row(comment: bytes, line: bytes) -> bool:
+    """Return whether a line is neither blank nor a comment."""
+    return line.strip()[:1] not in (b"", comment)
+
+
+def lines_of(piece: Text) -> list[bytes]:
+    """Split a piece into its lines."""
+    return piece.tobytes().split(b"\n")[:-1]
 
 
 def line_of(piece: Text, at: int) -> tuple[int, str]:

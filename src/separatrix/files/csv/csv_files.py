@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from ... import loops
 from ...errors import InputError
 from .. import text_columns
-from ..arrow import pa
+from ..arrow import arrow_csv, explaining, pa
 from ..batches import MOST_ROWS, Batch, whole
 from ..meaning import decide
 from ..named_columns import Columns
@@ -27,10 +28,12 @@ from ..number_formats import CODE, PLAIN_CELL, is_fraction
 from ..reader import placed
 from ..request import Request
 from ..source.detect import MISSING, Format, OtherMeaningError, Source
-from .arrow_csv import CsvRead, csv_columns
-from .header import SAMPLE, find_dialect
+from ..text_columns import NEWLINE, Text
+from .header import SAMPLE, Dialect, find_dialect
 
 LARGEST = SAMPLE  # bytes of a small file, which Arrow reads sooner than compiled code can be loaded
+_LONGEST_ROW = 1 << 26  # bytes
+_RETURN, _QUOTE = b'\r"'
 _REMEDY = "Correct the cell, name it as missing with 'na', or read the column as text with 'text'."
 
 
@@ -74,6 +77,131 @@ def _plain(file: CsvRead, rows: list[list[str]], request: Request) -> PlainTable
         return reader if all(reader.counts_up(name) for name in cells if name not in apart) else None
     except NotPlain:
         return None
+
+
+# Any cells, read by Arrow as text
+
+
+def csv_columns(file: CsvRead) -> Columns:
+    """Return the columns of CSV files that are one table; all cells are text."""
+    names = file.dialect.names
+    return Columns(
+        file.source.name,
+        pa.schema([(name, pa.string()) for name in names]),
+        file,
+        untyped=frozenset(names),
+        unnamed=file.dialect.row_names,
+        notes=file.dialect.notes,
+        lines=file.find_lines,
+    )
+
+
+@dataclass(frozen=True)
+class CsvRead:
+    """Yields batches of some columns of CSV files, from a row on."""
+
+    source: Source
+    dialect: Dialect
+
+    def find_lines(self, rows: Sequence[int]) -> list[tuple[int, str]]:
+        """Find the lines of rows, both counted from 1, and the file of each if there are several files."""
+        blank = (b"", b"\r") if len(self.dialect.names) > 1 else ()  # of one column, blank lines are rows
+        return text_columns.find_lines(
+            self.source, rows, begins=lambda line: line not in blank, above=self.dialect.above, quotes=True
+        )
+
+    def __call__(self, names: Sequence[str], rows: int, start: int) -> Iterator[Any]:
+        """Yield the rows of one block of the file after another."""
+        wanted, before = list(names) or list(self.dialect.names[:1]), 0
+        for path in self.source.paths:
+            blocks = _blocks(self.source, self.dialect, path)
+            parse = partial(self._table, wanted)
+            for table, ragged in text_columns.in_threads(parse, blocks, self.source):
+                if ragged is not None:
+                    ((line, path),) = self.find_lines([before + ragged.number])
+                    raise InputError(
+                        f"{path or self.source.name!r}, line {line:,}: {ragged.actual_columns} cell"
+                        f"{'s' * (ragged.actual_columns != 1)}, but the first line has "
+                        f"{len(self.dialect.names)}. Correct the line."
+                    )
+                before += table.num_rows
+                if start < table.num_rows:
+                    yield from table.slice(start).to_batches()
+                start = max(0, start - table.num_rows)
+
+    def _table(self, names: list[str], block: Text) -> tuple[Any, Any]:
+        """Return the rows of a block; or no rows, and the first row with too few or too many cells."""
+        ragged: list[Any] = []
+
+        def refuse(row: Any) -> str:
+            ragged.append(row)
+            return "error"
+
+        width = len(self.dialect.names)
+        with explaining(self.source.name):
+            try:
+                return arrow_csv.read_csv(
+                    pa.BufferReader(pa.py_buffer(block)),
+                    arrow_csv.ReadOptions(
+                        column_names=self.dialect.names, use_threads=False, block_size=block.size + 1
+                    ),
+                    arrow_csv.ParseOptions(
+                        delimiter=self.dialect.delimiter,
+                        newlines_in_values=True,
+                        ignore_empty_lines=width > 1,
+                        invalid_row_handler=refuse,
+                    ),
+                    arrow_csv.ConvertOptions(
+                        column_types=dict.fromkeys(self.dialect.names, pa.string()),
+                        null_values=MISSING,
+                        strings_can_be_null=True,
+                        include_columns=names,
+                    ),
+                ), None
+            except pa.ArrowInvalid:
+                if not ragged:
+                    raise
+                return None, ragged[0]
+
+
+def _blocks(source: Source, dialect: Dialect, path: str) -> Iterator[Text]:
+    """Yield the rows of a file as text, some at a time. A row may have several lines, in quotes."""
+    parts: list[Text] = []
+    lines, size = dialect.above, 0
+    for piece in text_columns.pieces(source, path, skip=dialect.above):
+        zeros = np.flatnonzero(piece == 0)
+        if zeros.size:
+            line = lines + int(np.count_nonzero(piece[: zeros[0]] == NEWLINE)) + 1
+            raise InputError(
+                f"{source.name!r}, line {line:,}: a zero byte. It is not text, or it is damaged."
+            )
+        lines += int(np.count_nonzero(piece == NEWLINE))
+        parts.append(piece)
+        size += piece.size
+        if size > _LONGEST_ROW:
+            break
+        if sum(np.count_nonzero(part == _QUOTE) for part in parts) % 2 == 0:
+            block = np.concatenate(parts) if len(parts) > 1 else piece
+            _refuse_other_line_ends(source.name, block)
+            yield block
+            parts, size = [], 0
+    if parts:
+        raise InputError(
+            f"{source.name!r}: a quotation mark is not closed, or is inside a cell. Close it, or double it."
+        )
+
+
+def _refuse_other_line_ends(name: str, block: Text) -> None:
+    """Raise an error if lines end with a carriage return alone, and others do not."""
+    returns = np.flatnonzero((block[:-1] == _RETURN) & (block[1:] != NEWLINE))
+    if returns.size and np.any(np.searchsorted(np.flatnonzero(block == _QUOTE), returns) % 2 == 0):
+        raise InputError(
+            f"{name!r} cannot be read: its lines end in different ways (carriage return, newline, or both). "
+            "Use one kind of line end, for example with dos2unix."
+        )
+
+
+# Plain numbers, read by compiled code
 
 
 @dataclass
@@ -174,13 +302,12 @@ class PlainTable(NamedTable):
         )
         delimiter, before = ord(dialect.delimiter), 0
         for path in source.paths:
-            pieces = text_columns.read_pieces(
+            found = text_columns.in_threads(
                 lambda piece: read_piece(piece, delimiter, places, len(names)),
+                text_columns.pieces(source, path, skip=dialect.above),
                 source,
-                path,
-                skip=dialect.above,
             )
-            for matrix, labels, line in pieces:
+            for matrix, labels, line in found:
                 for begin in range(start, labels.size, rows):
                     part = slice(begin, begin + rows)
                     yield matrix[part], None if target is None else whole(labels[part])
@@ -203,10 +330,10 @@ class PlainTable(NamedTable):
 
 
 def read_piece(
-    piece: text_columns.Text, delimiter: int, places: NDArray[np.int64], width: int
+    piece: Text, delimiter: int, places: NDArray[np.int64], width: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], str | None]:
     """Return the numbers and labels of some lines, and the first line that is not plain numbers, if any."""
-    n_lines = int(np.count_nonzero(piece == text_columns.NEWLINE))
+    n_lines = int(np.count_nonzero(piece == NEWLINE))
     matrix, labels = np.empty((n_lines, width)), np.empty(n_lines)
 
     def read(hard: NDArray[np.int64]) -> tuple[int, int, int]:
@@ -217,7 +344,7 @@ def read_piece(
     status, at, rows = text_columns.read_numbers(piece, read, labels, matrix.reshape(-1))
     line = None
     if status != loops.text.DONE:
-        begin = int(np.flatnonzero(piece[:at] == text_columns.NEWLINE)[-1]) + 1 if rows else 0
+        begin = int(np.flatnonzero(piece[:at] == NEWLINE)[-1]) + 1 if rows else 0
         line = piece[begin : begin + 4096].tobytes().split(b"\n")[0].decode(errors="replace")
     return matrix[:rows], labels[:rows], line
 

@@ -25,6 +25,7 @@ _PATTERNS = {
     "dates": re.compile(r"\d{4}-\d\d-\d\d([T ].*)?"),
     "text": re.compile(".*", re.DOTALL),
 }
+_BEGINS_ROW = partial(text_columns.begins_row, b"%")
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
 
 # A name; "numbers", "dates", "text" or "nominal values"; and these values.
@@ -44,22 +45,20 @@ def open_arff(source: Source, request: Request) -> Columns:
         numbers=frozenset(name for name, kind, _ in attributes if kind == "numbers"),
         untyped=frozenset(names),
         text=tuple(name for name, kind, _ in attributes if kind == "nominal values"),
-        lines=partial(text_columns.find_lines, source, comment=b"%", above=above),
+        lines=partial(text_columns.find_lines, source, begins=_BEGINS_ROW, above=above),
     )
 
 
 def _lines(source: Source) -> Iterator[tuple[int, str]]:
     """Yield the numbers, counted from 1, and the texts of all lines that are not blank or comments."""
     pieces = text_columns.pieces(source, source.paths[0])
-    every = (line for piece in pieces for line in piece.tobytes().split(b"\n")[:-1])
-    for number, raw in enumerate(every, start=1):
-        if not raw.lstrip().startswith(b"%"):  # comments may be in other characters
+    every = (line for piece in pieces for line in text_columns.lines_of(piece))
+    for number, line in enumerate(every, start=1):
+        if _BEGINS_ROW(line):  # comments may be in other characters
             try:
-                line = raw.decode().strip()
+                yield number, line.decode().strip()
             except UnicodeDecodeError as error:
                 raise explained(source.name, "not utf-8") from error
-            if line:
-                yield number, line
 
 
 def _header(name: str, lines: Iterator[tuple[int, str]]) -> tuple[list[Attribute], int]:

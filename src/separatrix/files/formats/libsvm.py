@@ -67,7 +67,8 @@ class LibsvmTable(Table):
 
     def __post_init__(self) -> None:
         self.name, self.target_name = self.source.name, LABEL
-        self.line_finder = partial(text_columns.find_lines, self.source, comment=b"#")
+        begins = partial(text_columns.begins_row, b"#")
+        self.line_finder = partial(text_columns.find_lines, self.source, begins=begins)
 
     def counted(self) -> LibsvmTable:
         """Count the columns, if that was not done."""
@@ -109,8 +110,8 @@ class LibsvmTable(Table):
         """Yield the rows of one piece of the file after another."""
         lines = n_rows = 0
         most = detect.free_memory() // BYTES_PER_COLUMN
-        path = self.source.paths[0]
-        for piece, rows, status, at in text_columns.read_pieces(_read_piece, self.source, path):
+        found = text_columns.pieces(self.source, self.source.paths[0])
+        for piece, rows, status, at in text_columns.in_threads(_read_piece, found, self.source):
             if status != loops.text.DONE:
                 line, shown = text_columns.line_of(piece, at)
                 what = (
