@@ -43,8 +43,6 @@ class Meaning:
         Whether marks such as ``.`` among the labels mean that a label is missing.
     notes : tuple of str
         What a person should know about the columns, one sentence each.
-    summaries : dict of str to Summary
-        The summaries of text columns, over the rows that the condition leaves.
     """
 
     encoding: Encoding
@@ -52,7 +50,6 @@ class Meaning:
     label: str = "as it is"
     marked: bool = False
     notes: tuple[str, ...] = ()
-    summaries: dict[str, Summary] = field(default_factory=dict)
 
     @property
     def plain(self) -> bool:
@@ -61,7 +58,7 @@ class Meaning:
         return numbers and self.label in ("number", "as it is") and not self.marked
 
 
-def decide(columns: Columns, request: Request, wanted: Columns | None = None) -> Meaning:
+def decide(columns: Columns, request: Request, kept: Columns | None = None) -> Meaning:
     """Choose the columns of a table, and decide what they mean, or check that they mean what a model knows.
 
     The categories get their levels from `with_levels`.
@@ -70,7 +67,7 @@ def decide(columns: Columns, request: Request, wanted: Columns | None = None) ->
     ----------
     columns : Columns
     request : Request
-    wanted : Columns, optional
+    kept : Columns, optional
         The same columns, with the rows that the condition leaves; by default, all rows.
 
     Raises
@@ -78,7 +75,7 @@ def decide(columns: Columns, request: Request, wanted: Columns | None = None) ->
     InputError
         If the meaning of a column is not clear.
     """
-    known, kinds = request.encoding, columns.kinds
+    known, kinds, kept = request.encoding, columns.kinds, kept or columns
     names = choose_columns(
         tuple(kinds),
         target=request.target,
@@ -92,19 +89,20 @@ def decide(columns: Columns, request: Request, wanted: Columns | None = None) ->
     text = {*columns.text, *request.text}
     labels = [] if request.target is None else [request.target]
     # The target is read as text even if its cells are known to be numbers, because floats may merge some.
-    summaries = columns.summaries([*names, *labels], text | ({*labels} & columns.untyped))
-    if wanted is not None:  # cells that are not numbers, such as those of a totals row, may be left out
-        looks = _looks(columns, request, list(names), summaries, text)
-        words = [n for n in (*names, *labels) if n not in looks or looks[n].kind == "odd"]
-        summaries |= wanted.summaries([n for n in words if summaries[n].kind == "text"], text)
+    as_text = text | ({*labels} & columns.untyped)
+    summaries = columns.summaries([*names, *labels], as_text)
+    looks = _looks(columns, request, names, text)
+    if kept is not columns:  # cells that are not numbers, such as those of a totals row, may be left out
+        odd = [n for n in names if summaries[n].kind == "text" and (n not in looks or looks[n].kind == "odd")]
+        summaries |= kept.summaries([*odd, *labels], as_text)
+        looks = {n: each for n, each in looks.items() if n not in odd} | _looks(kept, request, odd, text)
     notes = list(columns.notes)
     free = known is None and request.features is None
     if free:
         names = _without_counters(names, columns.unnamed, summaries, text, notes)
-    looks = _looks(columns, request, list(names), summaries, text)
     for name in names:
         if name in looks and looks[name].kind in ("odd", "ambiguous"):
-            raise _odd_cell((looks[name].kind == "odd" and wanted) or columns, name, looks[name])
+            raise _odd_cell(kept if looks[name].kind == "odd" else columns, name, looks[name])
         if known is not None:
             _need_same_unit(columns.name, name, looks.get(name), known)
     numbers = {name: each for name, each in looks.items() if each.kind in ("number", "empty")}
@@ -124,9 +122,6 @@ def decide(columns: Columns, request: Request, wanted: Columns | None = None) ->
     if labels:
         meaning = _with_label(columns, request, summaries[labels[0]], meaning, text, notes)
     words = [n for n in names if n not in numbers and (kinds[n] != "number" or n in text)]
-    levels = words if known is None else [column.name for column in known.columns if column.levels]
-    counted = summaries if wanted is None else wanted.summaries(levels, levels)
-    meaning = replace(meaning, summaries=counted)
     if known is not None:
         for column in known.columns:
             if column.levels is None and column.name in words:
@@ -140,7 +135,8 @@ def decide(columns: Columns, request: Request, wanted: Columns | None = None) ->
         if kind not in ("text", "boolean") and name not in text:
             raise foreign(name, kind)
     asked = {*request.text} if request.features is None else {*names}
-    names = _without_identifiers(names, [name for name in words if name not in asked], counted, notes)
+    counted = kept.summaries([name for name in words if name not in asked], text)
+    names = _without_identifiers(names, counted, notes)
     encoded = [
         Column(n, () if n in words else None, numbers[n].reading if n in numbers else PLAIN_READING)
         for n in names
@@ -151,7 +147,7 @@ def decide(columns: Columns, request: Request, wanted: Columns | None = None) ->
 def with_levels(meaning: Meaning, columns: Columns, request: Request) -> Meaning:
     """Give each category the levels that it has in the rows, or check that a model knows them."""
     words = [column.name for column in meaning.encoding.columns if column.levels is not None]
-    found = meaning.summaries if request.missing == "error" else columns.summaries(words, words)
+    found = columns.summaries(words, words)
     if request.encoding is not None:
         for column in request.encoding.columns:
             others = sorted({*found[column.name].levels} - {*column.levels}) if column.levels else []
@@ -206,10 +202,10 @@ def _looks(
     columns: Columns,
     request: Request,
     names: Sequence[str],
-    summaries: dict[str, Summary],
     text: set[str],
 ) -> dict[str, Look]:
     """Decide how to read text columns, from their cells, the caller, a model and the other columns."""
+    summaries = columns.summaries(names, text)
     known = {} if request.encoding is None else {c.name: c for c in request.encoding.columns}
     text = {*text, *(n for n, c in known.items() if c.levels is not None)}
     asked = [n for n in names if summaries[n].kind == "text" and n not in text and n != request.target]
@@ -246,7 +242,7 @@ def find_looks(columns: Columns, request: Request) -> dict[str, Look]:
     """Decide how a query sees the text columns of a table; a column without one clear reading stays text."""
     names = list(columns.kinds)
     asked = replace(request, target=None, encoding=None)
-    looks = _looks(columns, asked, names, columns.summaries(names), {*columns.text, *request.text})
+    looks = _looks(columns, asked, names, {*columns.text, *request.text})
     return {name: each for name, each in looks.items() if each.kind in ("number", "empty", "date")}
 
 
@@ -340,15 +336,14 @@ def _need_same_unit(table: str, name: str, found: Look | None, known: Encoding) 
 
 def _without_identifiers(
     names: Sequence[str],
-    words: Sequence[str],
-    summaries: dict[str, Summary],
+    words: dict[str, Summary],
     notes: list[str],
     nearly_all: float = 0.9,
 ) -> tuple[str, ...]:
     """Leave out those of the text columns ``words`` whose cells name the rows, with a note for each."""
     kept, left_out = list(names), []
-    for name in words:
-        rows, different = summaries[name].rows, len(summaries[name].levels)
+    for name, summary in words.items():
+        rows, different = summary.rows, len(summary.levels)
         if not different:
             left_out.append(f"{name} is left out: it has no values.")
         elif different > MAX_LEVELS:

@@ -160,6 +160,7 @@ class Columns:
     na: tuple[str, ...] = ()
     count: Callable[[], int] | None = None
     rows: NDArray[np.int64] | None = None
+    _summaries: dict[tuple[str, str], Summary] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         need_distinct(self.name, self.schema.names)
@@ -196,12 +197,13 @@ class Columns:
         return self.count() if self.count else sum(each.num_rows for each in self.batches(first))
 
     def summaries(self, names: Iterable[str], text: Iterable[str] = ()) -> dict[str, Summary]:
-        """Summarize some columns; number columns in ``text`` are read as text.
+        """Summarize some columns; number columns in ``text`` are read as text. No column is read twice.
 
         All rows are read, except that a column of numbers is left as soon as it is settled.
         """
         kinds = self.kinds | {name: "text" for name in text if self.kinds.get(name) == "number"}
-        left = list(dict.fromkeys(names))
+        wanted = {name: (name, kinds[name]) for name in names}
+        left = [name for name, key in wanted.items() if key not in self._summaries]
         found = {name: Summary(kinds[name]) for name in left}
         # The first batch is small, because a few rows are enough to settle most columns of numbers.
         first, rows = 0, 1 << 10 if "number" in kinds.values() else ROWS
@@ -215,7 +217,8 @@ class Columns:
             else:
                 break
             left, rows = [name for name in left if not found[name].settled], ROWS
-        return found
+        self._summaries.update({wanted[name]: summary for name, summary in found.items()})
+        return {name: self._summaries[key] for name, key in wanted.items()}
 
 
 def _without_codes(column: Any, na: Sequence[str]) -> Any:
