@@ -24,7 +24,7 @@ from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 import separatrix as sx
 from separatrix.errors import InputError, LabelError, MissingPackageError
 from separatrix.estimators.online import learn
-from separatrix.files.batches import to_rows
+from separatrix.files.arrow import to_rows
 from separatrix.files.csv import csv_files
 from separatrix.files.encoding import Encoding
 from separatrix.files.formats import libsvm

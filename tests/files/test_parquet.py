@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from separatrix.errors import InputError
-from separatrix.files.batches import to_rows
+from separatrix.files.arrow import to_rows
 from separatrix.files.table import open_table
 
 KINDS = ("f8", "f4", "i8", "i4", "i2", "i1", "u2", "u1")

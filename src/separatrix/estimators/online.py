@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, SeparatrixError
-from ..files.batches import Batch, whole
 from ..files.encoding import Encoding
 from ..files.formats.libsvm import LibsvmTable
-from ..files.reader import Table
+from ..files.reader import Batch, Table, whole
 from ..sparse import sparse
 from . import checkpoint
 from .linear import Perceptron

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import sqlite3
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
@@ -57,6 +57,24 @@ def as_numpy(column: Any) -> NDArray[Any]:
     values: NDArray[Any] = np.frombuffer(column.buffers()[1], dtype=_PLAIN[name])
     values = values[column.offset : column.offset + len(column)]
     return np.where(as_numpy(column.is_null()), np.nan, values) if column.null_count else values
+
+
+def to_rows(columns: Sequence[Any], start: int, stop: int) -> NDArray[np.float64]:
+    """Return some rows of Arrow columns, or columns of float64, as a matrix; a null becomes NaN."""
+    parts = [(c if isinstance(c, np.ndarray) else as_numpy(c))[start:stop] for c in columns]
+    rows = np.empty((stop - start, len(parts)))
+    return np.stack(parts, axis=1, out=rows, casting="unsafe") if parts else rows
+
+
+def arrow_labels(column: Any) -> NDArray[Any]:
+    """Return an Arrow column of labels without missing ones as int64, float64, or text."""
+    found = as_numpy(column)
+    if found.dtype == object:
+        return found.astype(str)
+    if found.dtype.kind == "f":
+        return found.astype(np.float64, copy=False)
+    small = found.dtype.kind in "iu" and found.dtype != np.uint64
+    return found.astype(np.int64, copy=False) if small else found
 
 
 def arrow_text(cells: Iterable[str]) -> Any:

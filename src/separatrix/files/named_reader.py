@@ -10,18 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, needs
-from .arrow import arrow_text, as_numpy, explaining, pa, pc, without
-from .batches import (
-    LARGEST_WHOLE,
-    MOST_ROWS,
-    Batch,
-    ahead,
-    arrow_labels,
-    batch_rows,
-    is_inexact,
-    to_rows,
-    whole,
-)
+from ..inputs.matrix import LARGEST_EXACT, rounded_at
+from .arrow import arrow_labels, arrow_text, as_numpy, explaining, pa, pc, to_rows, without
 from .encoding import Encoding, clip, shown
 from .formats.duckdb_files import answer, choose
 from .formats.parquet import copied
@@ -36,7 +26,7 @@ from .number_formats import (
     numbers_of,
     plain_text,
 )
-from .reader import Table
+from .reader import MOST_ROWS, Batch, Table, ahead, batch_rows, whole
 from .request import Request
 
 
@@ -143,7 +133,7 @@ class NamedTable(Table):
     def _exact(self, name: str, text: Any, reading: Reading = PLAIN_READING) -> Any:
         """Return the numbers in text, and refuse integers that floats cannot hold."""
         numbers = numbers_of(text, reading)
-        large = np.flatnonzero(np.abs(as_numpy(numbers)) > LARGEST_WHOLE)
+        large = np.flatnonzero(np.abs(as_numpy(numbers)) >= LARGEST_EXACT)
         if large.size:
             for cell in plain_text(text.take(large), reading).to_pylist():
                 if is_rounded(cell, float(cell)):
@@ -277,9 +267,8 @@ class NamedTable(Table):
             cells = batch.column(k)
             if column.levels is None and str(cells.type) in ("int64", "uint64"):
                 numbers = as_numpy(cells.fill_null(0) if cells.null_count else cells)
-                wrong = np.flatnonzero(is_inexact(numbers))
-                if wrong.size:
-                    raise self._rounded(column.name, f" in {self.places([at + int(wrong[0])])[0].words}")
+                for wrong in rounded_at(numbers):
+                    raise self._rounded(column.name, f" in {self.places([at + wrong])[0].words}")
 
     def _rounded(self, name: str, where: str) -> InputError:
         return InputError(

@@ -19,6 +19,11 @@ from .arrow import arrow_text, pa, pc
 
 BLANKS = " \t\u00a0\u2009\u202f"
 PADDING = " \t"  # around numbers; Python's float strips more characters, other readers do not
+NUMBER = re.compile(
+    r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)", re.IGNORECASE | re.ASCII
+)
+# Cells of text that say that a value is missing.
+MISSING = ("", "NA", "NaN", "nan", "N/A", "NULL", "null", "?")
 # Numbers as programs write them; codes such as 007; numbers whose point cannot separate thousands.
 PLAIN_CELL = re.compile(
     rf"[{PADDING}]*[+-]?(([0-9]+|[0-9]+\.[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|(?i:inf(inity)?))[{PADDING}]*"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +15,16 @@ from numpy.typing import NDArray
 from ..errors import InputError, LabelError
 from ..sparse import sparse
 from .arrow import release_arrow
-from .batches import MOST_ROWS, Batch, ahead, batch_rows
 from .encoding import Encoding, shown
 from .label_spelling import doubts
 from .request import Request
 from .source.detect import ChangedFileError, OtherMeaningError, Source, free_memory, need_unchanged
 from .spill import Spill
 
+T = TypeVar("T")
+Batch = tuple[Any, NDArray[Any] | None]  # X, dense or CSR, and y; None without a target
+# The size of a batch: smaller ones take longer to pass on, and several have to fit into the cache.
+NUMBERS, MOST_ROWS = 7 << 16, 1 << 14
 # For data rows of the file, counted from 1, their lines and, if there are several files, the file of each.
 Lines = Callable[[Sequence[int]], list[tuple[int, str]]]
 
@@ -298,3 +302,28 @@ class Table:
             "columns": columns or None,
             "notes": [*self.doubts, *self.notes],
         }
+
+
+def batch_rows(width: int) -> int:
+    """Return how many rows of ``width`` numbers to read at once."""
+    return max(1, min(MOST_ROWS, NUMBERS // max(1, width)))
+
+
+def ahead(source: Iterator[T]) -> Iterator[T]:
+    """Yield the same items; another thread makes the next one while the caller works on the last one."""
+    end: Any = object()
+    pool = ThreadPoolExecutor(1, thread_name_prefix="separatrix-reader")
+    try:
+        coming = pool.submit(next, source, end)
+        while (item := coming.result()) is not end:
+            coming = pool.submit(next, source, end)
+            yield item
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def whole(labels: NDArray[np.float64]) -> NDArray[Any]:
+    """Return labels as integers if all of them are."""
+    with np.errstate(invalid="ignore"):  # of labels beyond int64
+        rounded = labels.astype(np.int64)
+    return rounded if np.array_equal(rounded, labels) else labels

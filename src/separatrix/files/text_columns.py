@@ -125,8 +125,8 @@ def find_lines(
 ) -> list[tuple[int, str]]:
     """Find the lines of rows, both counted from 1, and the file of each if there are several files.
 
-    A row is a line after the first ``above`` ones with which a row ``begins``; with ``quotes``, the row goes
-    on until each quotation mark is closed. A row that is not found keeps its number.
+    A row is a line after the first ``above`` ones with which a row ``begins``; with ``quotes``, a row
+    continues until each quotation mark is closed. A row that is not found keeps its number.
     """
     wanted, found, row = {*rows}, dict[int, tuple[int, str]](), 0
     for path, called in zip(source.paths, source.names, strict=True):

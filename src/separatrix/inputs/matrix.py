@@ -192,13 +192,17 @@ def from_cells(cells: Sequence[Any], place: Callable[[int], Place]) -> NDArray[A
 
 def refuse_rounded(values: NDArray[Any], place: Callable[[int], Place]) -> None:
     """Refuse integers that are about to become floats, if float64 cannot hold one of them."""
-    if values.dtype.kind not in "iu":
-        return
+    for at in rounded_at(values):
+        raise _rounded(int(values.ravel()[at]), *place(at))
+
+
+def rounded_at(values: NDArray[Any]) -> Iterator[int]:
+    """Yield the positions, in the flat array, of the integers that float64 cannot hold."""
     flat = values.ravel()
-    for at in np.flatnonzero((flat >= LARGEST_EXACT) | (flat <= -LARGEST_EXACT)).tolist():
-        value = int(flat[at])
-        if value != int(float(value)):
-            raise _rounded(value, *place(at))
+    if flat.dtype.kind in "iu" and flat.size and max(-int(flat.min()), int(flat.max())) > LARGEST_EXACT:
+        for at in np.flatnonzero((flat >= LARGEST_EXACT) | (flat <= -LARGEST_EXACT)).tolist():
+            if int(flat[at]) != int(float(flat[at])):
+                yield at
 
 
 def _rounded(value: Any, row: int, column: int, name: str = "") -> InputError:

@@ -302,8 +302,8 @@ def _fewest_with_places(fields: dict[str, Any], rows: Any) -> dict[str, Any]:
 
 def _formula_rows(source: options.Reading, formula: str) -> Any:
     """Return the design matrix of a formula, with the interface of the table that it was made from."""
-    from ...files.batches import whole
     from ...files.label_spelling import doubts
+    from ...files.reader import whole
     from ...proofs.statistics.formula import read_formula, variables
 
     for name in ("target", "features", "exclude"):

@@ -20,14 +20,13 @@ from ... import loops
 from ...errors import InputError
 from .. import text_columns
 from ..arrow import arrow_csv, explaining, pa
-from ..batches import MOST_ROWS, Batch, whole
 from ..meaning import decide
 from ..named_columns import Columns
 from ..named_reader import NamedTable, open_columns
-from ..number_formats import CODE, PLAIN_CELL, is_fraction
-from ..reader import placed
+from ..number_formats import CODE, MISSING, PLAIN_CELL, is_fraction
+from ..reader import MOST_ROWS, Batch, placed, whole
 from ..request import Request
-from ..source.detect import MISSING, Format, OtherMeaningError, Source
+from ..source.detect import Format, OtherMeaningError, Source
 from ..text_columns import NEWLINE, Text
 from .header import SAMPLE, Dialect, find_dialect
 

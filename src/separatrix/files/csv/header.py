@@ -13,8 +13,7 @@ from ...errors import InputError
 from .. import text_columns
 from ..arrow import explained
 from ..encoding import need_distinct
-from ..number_formats import PADDING
-from ..source.detect import MISSING, NUMBER
+from ..number_formats import MISSING, NUMBER, PADDING
 
 SAMPLE = 1 << 18  # bytes that tell how a file is written, and who may read it
 # A number, with a decimal point or comma, between blanks.

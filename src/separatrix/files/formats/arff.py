@@ -13,8 +13,9 @@ from .. import text_columns
 from ..arrow import explained, pa
 from ..encoding import shown
 from ..named_columns import Columns
+from ..number_formats import NUMBER
 from ..request import Request
-from ..source.detect import NUMBER, Format, Source
+from ..source.detect import Format, Source
 from .parquet import copied
 
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""

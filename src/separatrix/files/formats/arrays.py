@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InputError, SeparatrixError
+from ...inputs.matrix import place_of, rounded_at
 from ...sparse import dense, sparse
-from ..batches import Batch, is_inexact, whole
 from ..encoding import Encoding
 from ..number_formats import BLANKS
-from ..reader import Table
+from ..reader import Batch, Table, whole
 from ..request import Request
 from ..source.detect import ChangedFileError, Format, Source, find_source, free_memory
 
@@ -112,12 +112,11 @@ class ArrayTable(Table):
 
     def _refuse_rounded(self, X: Any, begin: int) -> None:
         """Raise an error that names a number that float64 cannot hold, if there is one."""
-        values = X.data if sparse.issparse(X) else X
-        if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and is_inexact(values).any():
-            at, columns = np.nonzero(is_inexact(dense(X)))
+        for at in rounded_at(X.data if sparse.issparse(X) else X):
+            row, column = place_of(X, at)
             raise InputError(
-                f"Column {columns[0] + 1} of {self.name!r} has a whole number beyond 2**53 in row "
-                f"{begin + at[0] + 1:,}, which would be rounded. Make its numbers smaller."
+                f"Column {column + 1} of {self.name!r} has a whole number beyond 2**53 in row "
+                f"{begin + row + 1:,}, which would be rounded. Make its numbers smaller."
             )
 
     def _refuse_gaps(self, X: Any, y: NDArray[Any] | None, begin: int) -> None:

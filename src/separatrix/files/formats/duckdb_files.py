@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from ...errors import InputError
 from ..arrow import as_numpy, duckdb, explaining, pa
-from ..batches import MOST_ROWS
 from ..encoding import shown, unknown
 from ..named_columns import ROWS, Columns
+from ..reader import MOST_ROWS
 from ..request import Request
 from ..source.detect import Format, Source
 from ..source.streams import OPEN_FILES

@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...errors import InputError
+from ...inputs.matrix import LARGEST_EXACT
 from ..arrow import WhenUsed, pa
-from ..batches import LARGEST_WHOLE
 from ..encoding import shown, unknown
 from ..named_columns import Columns
+from ..number_formats import MISSING, NUMBER
 from ..request import Request
-from ..source.detect import MISSING, NUMBER, Format, Source
+from ..source.detect import Format, Source
 from .parquet import copied
 
 python_calamine: Any = WhenUsed("python_calamine", "Reading Excel files", "formats")
@@ -67,7 +68,7 @@ def open_excel(source: Source, request: Request) -> Columns:
     notes += [
         f"{name}: a spreadsheet keeps 15 digits of a number, and some here have more."
         for name, column in zip(names, columns, strict=True)
-        if pa.types.is_floating(column.type) and any(abs(x or 0) > LARGEST_WHOLE for x in column.to_pylist())
+        if pa.types.is_floating(column.type) and any(abs(x or 0) >= LARGEST_EXACT for x in column.to_pylist())
     ]
     sheet_batch = pa.record_batch(columns, names=names)
     line = top + int(header) - 1

@@ -15,12 +15,12 @@ from ... import loops
 from ...errors import InputError
 from ...sparse import sparse
 from .. import text_columns
-from ..batches import whole
 from ..encoding import Encoding
-from ..reader import Table
+from ..number_formats import NUMBER
+from ..reader import Table, whole
 from ..request import Request
 from ..source import detect
-from ..source.detect import NUMBER, Format, Source
+from ..source.detect import Format, Source
 
 LABEL = "label"
 # Memory for each column, used or not: the weights, and the copies that methods make of them. With ten million

@@ -21,12 +21,6 @@ from .folders import find_files
 from .streams import Growing, Spool
 
 LINES, PATIENCE = 1000, 1.0  # a stream is opened after this many lines, or this many seconds after the first
-NUMBER = re.compile(
-    r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)", re.IGNORECASE | re.ASCII
-)
-
-# Cells of text that say that a value is missing.
-MISSING = ("", "NA", "NaN", "nan", "N/A", "NULL", "null", "?")
 _JSON = ('{"', "[{", "[ {")
 _DOCUMENTS = {
     b"<!doctype html": "a web page",
