@@ -6,13 +6,11 @@ The answers of `in_hull`, whether a `hull_distance` is zero, and the dimension o
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import flint
 import numpy as np
 
 from ..certificates.claims import Certificate
@@ -24,6 +22,7 @@ from ..proofs.verdict import separability
 from ..result import Floats, margin_text
 from ..rows.memory import as_rows
 from ..sparse import dense
+from .shortest import chosen, nearest_points, rationals
 
 __all__ = ["AffineHull", "HullDistance", "Membership", "affine_hull", "hull_distance", "in_hull"]
 
@@ -186,49 +185,12 @@ def hull_distance(X: Any, Y: Any, *, gap: float = 1e-9, time_limit: float = 60.0
 
 
 def _exact_distance(first: Floats, second: Floats, deadline: Deadline) -> tuple[float, float, Any]:
-    """Return bounds of the distance between hulls that do not meet, next to each other, and rounded points.
-
-    This is Wolfe's algorithm (1976) in rationals, for the shortest point of the hull of all differences of
-    two rows: add the difference that is shortest in the direction of the point, then go toward the shortest
-    point of the affine hull, and drop differences whose share vanishes on the way. Raises OutOfTime.
-    """
-    deadline.need(2e-6 * (first.size + second.size))
-    hulls = _rationals(first), _rationals(second)
-    pairs, shares = [(0, 0)], [flint.fmpq(1)]
-    while True:
-        own, rival = (_chosen(hull, [pair[k] for pair in pairs]) for k, hull in enumerate(hulls))
-        ends = [flint.fmpq_mat(1, len(shares), shares) * each for each in (own, rival)]
-        point = (ends[0] - ends[1]).transpose()
-        near, far = ((hull * point).entries() for hull in hulls)
-        square = (point.transpose() * point)[0, 0]
-        if min(near) - max(far) >= square:
-            points = tuple(np.array([int(v.p) / int(v.q) for v in end.entries()]) for end in ends)
-            return (*_square_root(Fraction(int(square.p), int(square.q))), points)
-        pairs, shares = [*pairs, (near.index(min(near)), far.index(max(far)))], [*shares, flint.fmpq(0)]
-        while True:
-            deadline.need()
-            own, rival = (_chosen(hull, [pair[k] for pair in pairs]) for k, hull in enumerate(hulls))
-            goal = _shortest(own - rival)
-            both = list(zip(shares, goal, strict=True))
-            step = min([flint.fmpq(1), *(a / (a - b) for a, b in both if b < 0)])
-            shares = [a + step * (b - a) for a, b in both]
-            pairs = [pair for pair, share in zip(pairs, shares, strict=True) if share > 0]
-            shares = [share for share in shares if share > 0]
-            if step == 1:
-                break
-
-
-def _shortest(points: Any) -> list[Any]:
-    """Return the shares, of sum one, of affinely independent points in the shortest point that they span."""
-    size = points.nrows()
-    system = flint.fmpq_mat(size + 1, size + 1)
-    inner = points * points.transpose()
-    for i in range(size):
-        system[i, size] = system[size, i] = 1
-        for j in range(size):
-            system[i, j] = inner[i, j]
-    found: list[Any] = system.solve(flint.fmpq_mat(size + 1, 1, [0] * size + [1])).entries()[:size]
-    return found
+    """Return the floats next to the distance between hulls that do not meet, and rounded points."""
+    ends = nearest_points(rationals(first.tolist()), rationals(second.tolist()), deadline)
+    away = (ends[0] - ends[1]).entries()
+    square = sum(value * value for value in away)
+    points = tuple(np.array([int(v.p) / int(v.q) for v in end.entries()]) for end in ends)
+    return (*_square_root(Fraction(int(square.p), int(square.q))), points)
 
 
 def _square_root(value: Fraction) -> tuple[float, float]:
@@ -273,20 +235,8 @@ def _meet(
 
 def _differences(points: Floats) -> Any:
     """Return the other rows minus the first one, as a matrix of rationals."""
-    exact, rest = _rationals(points), range(1, len(points))
-    return _chosen(exact, rest) - _chosen(exact, [0] * len(rest))
-
-
-def _rationals(points: Floats) -> Any:
-    values = [flint.fmpq(*value.as_integer_ratio()) for value in points.ravel().tolist()]
-    return flint.fmpq_mat(len(points), points.shape[1], values)
-
-
-def _chosen(matrix: Any, rows: Sequence[int]) -> Any:
-    """Return some rows of a matrix of rationals."""
-    width, entries = matrix.ncols(), matrix.entries()
-    values = [value for row in rows for value in entries[row * width : (row + 1) * width]]
-    return flint.fmpq_mat(len(rows), width, values)
+    exact, rest = rationals(points.tolist()), range(1, len(points))
+    return chosen(exact, rest) - chosen(exact, [0] * len(rest))
 
 
 def _points(X: Any) -> Floats:

@@ -8,6 +8,7 @@ nearest point in a polytope, Mathematical Programming 11).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
@@ -16,13 +17,12 @@ from typing import Any
 import flint
 import numpy as np
 
+from ..deadline import NEVER, Deadline
 from ..errors import InputError
 from ..inputs import as_matrix
 from ..sparse import dense
 
 __all__ = ["ExactMargin", "exact_margin"]
-
-Vector = tuple[Fraction, ...]
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class ExactMargin:
         The square of the margin, which is half the distance between the hulls.
     """
 
-    weights: Vector
+    weights: tuple[Fraction, ...]
     intercept: Fraction
     squared: Fraction
 
@@ -69,50 +69,80 @@ def exact_margin(X: Any, y: Any) -> ExactMargin:
     25/4 5/2 3 4 -25/2
     """
     table = X if isinstance(X, list | tuple) else dense(as_matrix(X)).tolist()
-    rows = [tuple(Fraction(value) for value in row) for row in table]
     labels, codes = np.unique(np.asarray(y), return_inverse=True)
-    if labels.size != 2 or codes.size != len(rows):
+    if labels.size != 2 or codes.size != len(table):
         raise InputError(
             f"An exact margin is between two classes. Got {labels.size} classes in {codes.size} labels, and "
-            f"{len(rows)} rows."
+            f"{len(table)} rows."
         )
-    sides = [[row for row, code in zip(rows, codes.tolist(), strict=True) if code == k] for k in (0, 1)]
-    corral, shares = [_difference(sides[1][0], sides[0][0])], [Fraction(1)]
+    good, bad = (
+        rationals([row for row, code in zip(table, codes.tolist(), strict=True) if code == k]) for k in (1, 0)
+    )
+    nearest = nearest_points(good, bad)
+    w, total = nearest[0] - nearest[1], nearest[0] + nearest[1]
+    intercept, square = -(w * total.transpose())[0, 0] / 2, (w * w.transpose())[0, 0]
+    return ExactMargin(tuple(map(_fraction, w.entries())), _fraction(intercept), _fraction(square) / 4)
+
+
+def nearest_points(first: Any, second: Any, deadline: Deadline = NEVER) -> tuple[Any, Any]:
+    """Return the nearest points of the hulls of the rows of two matrices, in rationals; see above.
+
+    Each step adds the difference of two rows that is shortest in the direction of the point, then goes toward
+    the shortest point of the affine hull, and drops differences whose share vanishes on the way. Raises
+    OutOfTime.
+    """
+    deadline.need(2e-6 * (len(first.entries()) + len(second.entries())))
+    pairs, shares = [(0, 0)], [flint.fmpq(1)]
     while True:
-        w = _combination(corral, shares)
-        high = max(sides[0], key=lambda row: _product(w, row))
-        low = min(sides[1], key=lambda row: _product(w, row))
-        if _product(w, _difference(low, high)) >= _product(w, w):
-            middle = (_product(w, low) + _product(w, high)) / 2
-            return ExactMargin(w, -middle, _product(w, w) / 4)
-        corral, shares = [*corral, _difference(low, high)], [*shares, Fraction(0)]
-        corral, shares = _shortest(corral, shares)
+        own, rival = _ends(first, second, pairs)
+        ends = [flint.fmpq_mat(1, len(shares), shares) * each for each in (own, rival)]
+        point = (ends[0] - ends[1]).transpose()
+        near, far = ((hull * point).entries() for hull in (first, second))
+        if min(near) - max(far) >= (point.transpose() * point)[0, 0]:
+            return ends[0], ends[1]
+        pairs, shares = [*pairs, (near.index(min(near)), far.index(max(far)))], [*shares, flint.fmpq(0)]
+        while True:
+            deadline.need()
+            own, rival = _ends(first, second, pairs)
+            goal = _shortest(own - rival)
+            both = list(zip(shares, goal, strict=True))
+            step = min([flint.fmpq(1), *(a / (a - b) for a, b in both if b < 0)])
+            shares = [a + step * (b - a) for a, b in both]
+            pairs = [pair for pair, share in zip(pairs, shares, strict=True) if share > 0]
+            shares = [share for share in shares if share > 0]
+            if step == 1:
+                break
 
 
-def _shortest(corral: list[Vector], shares: list[Fraction]) -> tuple[list[Vector], list[Fraction]]:
-    """Move to the shortest point of the affine hull, or drop what keeps it from being in the convex hull."""
-    while True:
-        # G a = t, sum of a = 1: the point of the affine hull that is orthogonal to it.
-        gram = [[_product(p, q) for q in corral] + [Fraction(1)] for p in corral]
-        system = [*gram, [Fraction(1)] * len(corral) + [Fraction(0)]]
-        matrix = flint.fmpq_mat([[flint.fmpq(v.numerator, v.denominator) for v in row] for row in system])
-        solved = matrix.solve(flint.fmpq_mat(len(system), 1, [0] * len(corral) + [1]))
-        target = [Fraction(int(solved[i, 0].p), int(solved[i, 0].q)) for i in range(len(corral))]
-        if all(share > 0 for share in target):
-            return corral, target
-        step = min(s / (s - t) for s, t in zip(shares, target, strict=True) if t <= 0)
-        moved = [s + step * (t - s) for s, t in zip(shares, target, strict=True)]
-        kept = [i for i, share in enumerate(moved) if share > 0]
-        corral, shares = [corral[i] for i in kept], [moved[i] for i in kept]
+def _ends(first: Any, second: Any, pairs: list[tuple[int, int]]) -> tuple[Any, Any]:
+    return chosen(first, [i for i, _ in pairs]), chosen(second, [j for _, j in pairs])
 
 
-def _combination(points: list[Vector], shares: list[Fraction]) -> Vector:
-    return tuple(_product(shares, column) for column in zip(*points, strict=True))
+def _shortest(points: Any) -> list[Any]:
+    """Return the shares, of sum one, of affinely independent points in the shortest point that they span."""
+    size = points.nrows()
+    system = flint.fmpq_mat(size + 1, size + 1)
+    inner = points * points.transpose()
+    for i in range(size):
+        system[i, size] = system[size, i] = 1
+        for j in range(size):
+            system[i, j] = inner[i, j]
+    found: list[Any] = system.solve(flint.fmpq_mat(size + 1, 1, [0] * size + [1])).entries()[:size]
+    return found
 
 
-def _difference(p: Vector, q: Vector) -> Vector:
-    return tuple(a - b for a, b in zip(p, q, strict=True))
+def rationals(rows: Sequence[Sequence[Any]]) -> Any:
+    """Return rows of floats, fractions or text as a matrix of rationals."""
+    values = [flint.fmpq(*Fraction(value).as_integer_ratio()) for row in rows for value in row]
+    return flint.fmpq_mat(len(rows), len(rows[0]), values)
 
 
-def _product(p: Any, q: Any) -> Fraction:
-    return sum((a * b for a, b in zip(p, q, strict=True)), Fraction(0))
+def chosen(matrix: Any, rows: Sequence[int]) -> Any:
+    """Return some rows of a matrix of rationals."""
+    width, entries = matrix.ncols(), matrix.entries()
+    values = [value for row in rows for value in entries[row * width : (row + 1) * width]]
+    return flint.fmpq_mat(len(rows), width, values)
+
+
+def _fraction(value: Any) -> Fraction:
+    return Fraction(int(value.p), int(value.q))
