@@ -5,10 +5,9 @@ from __future__ import annotations
 from ..errors import needs
 
 with needs("sx.experiments", extra="plot"):
-    from .pdf import write_pdf
     from .runner import find, matching, names, run
     from .study import Experiment, Finding, Study
-    from .study_page import run_all, save_figure
+    from .study_page import run_all, save_figure, write_pdf
 
 __all__ = [
     "Experiment",

@@ -1,12 +1,17 @@
-"""Show all experiments on one page, like a lab report; it needs no other file and no network."""
+"""Show experiments on one page, like a lab report; it needs no other file and no network. Print it as PDF."""
 
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from .. import __version__, atomic
+from ..errors import OutputError
 from ..markup import Markup, document, facts, join, table, tag
 from ..plot.page_svg import page_svg, svg_text
 from ..views.palettes import page_style
@@ -15,6 +20,8 @@ from .study import Experiment, Finding, percent
 
 NAME = "index.html"
 TITLE = "The perceptron, by experiment"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
+SECONDS = 120.0  # to print a page
 
 
 def run_all(
@@ -49,6 +56,31 @@ def run_all(
     drawn = {one.name: (Path(directory) / f"{one.name}.svg").read_text(encoding="utf-8") for one in done}
     atomic.write_text(Path(directory) / NAME, page(done, drawn, tables=tables))
     return done
+
+
+def write_pdf(path: str | os.PathLike[str], names: Sequence[str], *, quick: bool = False) -> list[Experiment]:
+    """Run some experiments, and write the page that shows them as PDF.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    names : sequence of str
+        The experiments.
+    quick : bool
+        Small plans.
+
+    Returns
+    -------
+    list of Experiment
+    """
+    browser = find_browser()
+    with tempfile.TemporaryDirectory() as folder:
+        every = run_all(folder, quick=quick, only=names, tables=False)
+        printed = Path(folder) / "report.pdf"
+        print_page(browser, Path(folder) / "index.html", printed)
+        atomic.write_bytes(Path(path), printed.read_bytes())
+    return every
 
 
 def save_figure(experiment: Experiment, directory: str | os.PathLike[str]) -> Path:
@@ -143,3 +175,34 @@ def _section(place: int, experiment: Experiment, svg: str, tables: bool) -> Mark
 def _shown(finding: Finding) -> Markup:
     kind = {True: "holds", False: "fails", None: "told"}[finding.holds]
     return tag("li", finding.sentence, class_=kind)
+
+
+def find_browser() -> str:
+    """Return a browser that can print without a window."""
+    for name in BROWSERS:
+        found = shutil.which(name)
+        if found is not None:
+            return found
+    raise OutputError(
+        "No browser that can print a page as PDF was found: Chromium, Chrome or Edge is needed.",
+        remedy="Install one of them, or name a folder, open its index.html and print it to PDF.",
+        parameter="output",
+    )
+
+
+def print_page(browser: str, page: Path, target: Path) -> None:
+    """Print a page in the style for paper."""
+    root = hasattr(os, "geteuid") and os.geteuid() == 0  # Chromium has no sandbox for root
+    with tempfile.TemporaryDirectory() as profile, suppress(OSError, subprocess.SubprocessError):
+        command = [
+            *(browser, "--headless", "--disable-gpu", "--no-pdf-header-footer"),
+            *(["--no-sandbox"] if root else []),
+            *(f"--user-data-dir={profile}", f"--print-to-pdf={target}", page.resolve().as_uri()),
+        ]
+        subprocess.run(command, check=True, capture_output=True, timeout=SECONDS)
+    if not target.exists():
+        raise OutputError(
+            f"The browser {browser!r} wrote no PDF.",
+            remedy="Name a folder instead, open its index.html and print it to PDF.",
+            parameter="output",
+        )

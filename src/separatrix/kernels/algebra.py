@@ -82,16 +82,9 @@ class _Composite(Kernel):
         if combined is not values:
             values[...] = combined
 
-    def block(self, X: Any, Y: Any, *, dtype: Any = np.float64, out: Any = None) -> NDArray[Any]:
-        """Compute one matrix product for all parts if they can be computed from it, else a block per part."""
-        if self.by_products:
-            return super().block(X, Y, dtype=dtype, out=out)
-        # The parts are copied, because a function may return a matrix that it keeps.
-        values = self._combined([np.array(part.block(X, Y, dtype=dtype)) for part in self.parts])
-        if out is None:
-            return values
-        out[...] = values
-        return np.asarray(out)
+    def values(self, X: Any, Y: Any, dtype: Any) -> NDArray[Any]:
+        """Combine a block of each part; these are copied, because a function may keep what it returns."""
+        return self._combined([np.array(part.block(X, Y, dtype=dtype)) for part in self.parts])
 
     def diagonal(self, X: Any) -> Floats:
         """Combine the diagonals of the parts."""

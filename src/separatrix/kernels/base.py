@@ -111,10 +111,21 @@ class Kernel:
         -------
         ndarray of shape (n, m)
         """
-        X, Y = as_matrix(X), as_matrix(Y)
+        X = as_matrix(X)
+        if not self.by_products:
+            values = self.values(X, Y, float_type(dtype))
+            if out is None:
+                return values.astype(dtype, copy=False)
+            out[...] = values
+            return np.asarray(out)
+        Y = as_matrix(Y)
         out = inner_products(X, Y, dtype=dtype, out=out)
         right = self.row_terms(Y)
         return self.from_products(out, right if Y is X else self.row_terms(X), right)
+
+    def values(self, X: Any, Y: Any, dtype: Any) -> NDArray[Any]:
+        """Return what `block` returns, for a kernel that is not computed from inner products."""
+        raise NotImplementedError
 
     def row_terms(self, X: Any) -> Floats:
         """Return what the formula needs to know about each row apart from inner products: shape (n_terms, n).

@@ -18,7 +18,6 @@ from .base import (
     Floats,
     Kernel,
     as_matrix,
-    float_type,
     function_name,
     not_negative,
     same_width,
@@ -45,9 +44,9 @@ class Custom(Kernel):
     def __str__(self) -> str:
         return f"{function_name(self.function)}(x, x')"
 
-    def block(self, X: Any, Y: Any, *, dtype: Any = np.float64, out: Any = None) -> NDArray[Any]:
+    def values(self, X: Any, Y: Any, dtype: Any) -> NDArray[Any]:
         """Return the values of the function, after checking their shape and that they are finite."""
-        X, Y = as_matrix(X), as_matrix(Y)
+        Y = as_matrix(Y)
         same_width(X, Y)
         values = dense(self.function(X, Y))
         shape = (X.shape[0], Y.shape[0])
@@ -66,10 +65,7 @@ class Custom(Kernel):
                 f"The kernel {self} returned {values[i, j]} for rows {i} and {j}; {len(bad)} values are not "
                 "finite. Every value must be finite: check the function and its input."
             )
-        if out is None:
-            return values.astype(float_type(dtype), copy=False)
-        out[...] = values
-        return np.asarray(out)
+        return values
 
     def diagonal(self, X: Any) -> Floats:
         """Return K(x_i, x_i) for every row, from small blocks on the diagonal."""
@@ -98,14 +94,9 @@ class Precomputed(Kernel):
         X = as_matrix(X)
         return self.block(X, np.arange(X.shape[1]) if Y is None else Y)
 
-    def block(self, X: Any, Y: Any, *, dtype: Any = np.float64, out: Any = None) -> NDArray[Any]:
+    def values(self, X: Any, Y: Any, dtype: Any) -> NDArray[Any]:
         """Return the columns of the training rows Y."""
-        X = as_matrix(X)
-        part = dense(X[:, np.asarray(Y, dtype=np.int64)])
-        if out is None:
-            return np.asarray(part, dtype=float_type(dtype))
-        out[...] = part
-        return np.asarray(out)
+        return dense(X[:, np.asarray(Y, dtype=np.int64)])
 
     def diagonal(self, X: Any) -> Floats:
         """Return the diagonal of the square matrix."""

@@ -19,7 +19,6 @@ from .base import (
     Kernel,
     as_matrix,
     compound,
-    float_type,
     not_negative,
     product_error,
     same_width,
@@ -153,16 +152,12 @@ class Monomial(Kernel):
     def __str__(self) -> str:
         return f"sum_{{|m|<={self.degree}}} x^m x'^m"
 
-    def block(self, X: Any, Y: Any, *, dtype: Any = np.float64, out: Any = None) -> NDArray[Any]:
+    def values(self, X: Any, Y: Any, dtype: Any) -> NDArray[Any]:
         """Run the recurrence for all pairs of rows."""
-        X, Y, dtype = as_matrix(X), as_matrix(Y), float_type(dtype)
+        Y = as_matrix(Y)
         same_width(X, Y)
         pairs = zip(_columns(X, dtype), _columns(Y, dtype), strict=True)
-        values = self._total((x[:, None] * y for x, y in pairs), (X.shape[0], Y.shape[0]), dtype)
-        if out is None:
-            return values
-        out[...] = values
-        return np.asarray(out)
+        return self._total((x[:, None] * y for x, y in pairs), (X.shape[0], Y.shape[0]), dtype)
 
     def diagonal(self, X: Any) -> Floats:
         """Run the recurrence for each row with itself."""

@@ -56,12 +56,7 @@ def _measure(n_rows: int, n_columns: int, seed: int) -> list[Record]:
 
 
 def _means(table: Table, method: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return, for each number of rows and of columns, both numbers, the mean error and its interval."""
-    cells = [(n, d) for n in values(table["n_rows"]) for d in values(table["n_columns"])]
-    seen = [where(table, method=method, n_rows=n, n_columns=d)["error"] for n, d in cells]
-    rows, columns = np.array(cells).T
-    ends = np.array([theory.mean_interval(each) for each in seen])
-    return rows, columns, np.array([each.mean() for each in seen]), ends
+    return theory.means(where(table, method=method), "error", "n_rows", "n_columns")
 
 
 def _findings(table: Table) -> Iterator[Finding]:
@@ -85,7 +80,7 @@ def _findings(table: Table) -> Iterator[Finding]:
     for d in (min(columns), max(columns)):
         at = int(np.flatnonzero((rows == n) & (columns == d))[0])
         told = [
-            f"{percent(means[method][2][at])} ({name}, {_ends(means[method][3][at])})"
+            f"{percent(means[method][2][at])} ({name}, {theory.ends_text(means[method][3][at])})"
             for method, name in METHODS.items()
         ]
         yield Finding(f"With {n} points in {d} dimensions, mean errors are {listing(told)}.")
@@ -95,10 +90,6 @@ def _findings(table: Table) -> Iterator[Finding]:
         f"error grows from {percent(best[wide[0]])} to {percent(best[wide[-1]])}.",
         best[wide[-1]] > best[wide[0]],
     )
-
-
-def _ends(pair: np.ndarray) -> str:
-    return f"{percent(max(0.0, pair[0]))} to {percent(pair[1])}"
 
 
 def _draw(table: Table) -> Figure:

@@ -200,6 +200,8 @@ BOUND = Study(
 
 # ---------------------------------------------------------------- error against k
 
+CELLS = ("classes", "n_rows")
+
 
 def _measure_error(classes: int, n_rows: int, n_fresh: int, seed: int) -> list[Record]:
     problem = datasets.make_multiclass(n_rows + n_fresh, 20, classes, margin=0.02, random_state=seed)
@@ -217,18 +219,9 @@ def _measure_error(classes: int, n_rows: int, n_fresh: int, seed: int) -> list[R
     ]
 
 
-def _means(table: Table, column: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return, for each number of classes and of rows, both numbers, the mean of a column, its interval."""
-    cells = [(k, n) for k in values(table["classes"]) for n in values(table["n_rows"])]
-    seen = [where(table, classes=k, n_rows=n)[column] for k, n in cells]
-    classes, sizes = np.array(cells).T
-    ends = np.array([theory.mean_interval(each) for each in seen])
-    return classes, sizes, np.array([each.mean() for each in seen]), ends
-
-
 def _findings_error(table: Table) -> Iterator[Finding]:
-    classes, sizes, error, ends = _means(table, "error")
-    _, _, limit, limit_ends = _means(table, "corrected_share")
+    classes, sizes, error, ends = theory.means(table, "error", *CELLS)
+    _, _, limit, limit_ends = theory.means(table, "corrected_share", *CELLS)
     yield claim(
         f"The mean error stays below the mean share of corrected points in all {len(error)} cases; the "
         f"closest reaches {percent(max(error / limit))} of it. The 95% intervals of the two means do not "
@@ -245,16 +238,12 @@ def _findings_error(table: Table) -> Iterator[Finding]:
     few, many = at[0], at[-1]
     yield claim(
         f"With {largest:,} points the mean error on fresh points is {percent(error[few])} "
-        f"({_ends(ends[few])}) for {classes[few]} classes and {percent(error[many])} ({_ends(ends[many])}) "
-        f"for {classes[many]}, {error[many] / error[few]:.1f} times as much.",
+        f"({theory.ends_text(ends[few])}) for {classes[few]} classes and {percent(error[many])} "
+        f"({theory.ends_text(ends[many])}) for {classes[many]}: {error[many] / error[few]:.1f} times that.",
         error[many] > error[few],
     )
     rising = bool((np.diff(error[at]) >= 0.0).all())
     yield Finding(f"It {'grows' if rising else 'does not grow'} at every step in the number of classes.")
-
-
-def _ends(pair: np.ndarray) -> str:
-    return f"95% interval {percent(max(0.0, pair[0]))} to {percent(pair[1])}"
 
 
 def _draw_error(table: Table) -> Figure:
@@ -269,7 +258,7 @@ def _draw_error(table: Table) -> Figure:
     for place, classes in enumerate(values(table["classes"])):
         part, shift = where(table, classes=classes), 1.0 + 0.03 * (place - 2)
         for column, label, options in (("error", f"k = {classes}", {}), ("corrected_share", "_", open_dots)):
-            _, x, mean, ends = _means(part, column)
+            _, x, mean, ends = theory.means(part, column, *CELLS)
             charts.interval(right, x * shift, mean, ends, place, label, **options)
     right.plot([], [], color=charts.MUTED, linestyle=":", marker="o", markerfacecolor="none", label="bound")
     charts.ticks_at(right, sizes)

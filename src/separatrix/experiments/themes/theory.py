@@ -11,6 +11,7 @@ from scipy.stats import binomtest, sem, t
 
 from ...errors import ConvergenceWarning
 from ...estimators.linear import Perceptron
+from ..study import Table, percent, values, where
 
 
 def perceptron(X: Any, y: Any, **options: Any) -> Perceptron:
@@ -105,3 +106,16 @@ def mean_interval(seen: np.ndarray, level: float = 0.95) -> tuple[float, float]:
     """Return Student's interval for a mean; its level is exact if the values are normal."""
     low, high = t.interval(level, len(seen) - 1, loc=np.mean(seen), scale=sem(seen))
     return float(low), float(high)
+
+
+def means(table: Table, column: str, *by: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return, for each pair of values of two columns, both values, the mean of a column, and its interval."""
+    cells = [(a, b) for a in values(table[by[0]]) for b in values(table[by[1]])]
+    seen = [where(table, **dict(zip(by, cell, strict=True)))[column] for cell in cells]
+    ends = np.array([mean_interval(each) for each in seen])
+    return *np.array(cells).T, np.array([each.mean() for each in seen]), ends
+
+
+def ends_text(pair: np.ndarray) -> str:
+    """Write the interval of a mean share; a share is not negative."""
+    return f"95% interval {percent(max(0.0, pair[0]))} to {percent(pair[1])}"
