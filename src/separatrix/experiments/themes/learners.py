@@ -113,7 +113,7 @@ def _draw_bounds(table: Table) -> Figure:
 BOUNDS = Study(
     name="bounds",
     title="Four learners, each beside its own bound",
-    source="Chapter 4",
+    source="Chapter 2, three more learners",
     question="""How many mistakes do the perceptron, the perceptron with a margin, a passive-aggressive
         learner and Winnow make on the same rows, and how many does the theorem of each allow?""",
     method="""200 points in five dimensions, R = 1, in turn until the rule of each learner ends the run. C = 1
@@ -225,7 +225,7 @@ def _draw_winnow(table: Table) -> Figure:
 WINNOW = Study(
     name="winnow",
     title="Winnow against the perceptron",
-    source="Chapter 4",
+    source="Chapter 2, three more learners",
     question="When does a learner that multiplies weights make fewer mistakes than one that adds to them?",
     method=f"""Ten rows per column, in turn until none is wrong. Dense rows are random signs, labeled by the
         majority of {RELEVANT} columns. Sparse rows have {FILLED} random signs, all other values are zero,
