@@ -363,7 +363,8 @@ def test_labels_of_a_formula_are_named_as_without_one(folder):
         (("film", "patients.csv", "-t", "recovered", "--frames", "1"), "--frames"),
         (("generate", "xor", "--noise", "2", "-o", "x.csv"), "quadrant"),
         (("generate", "xor", "--margin", "1", "-o", "x.csv"), "--margin is not an option of xor"),
-        (("generate", "foo", "-o", "x.csv"), "separable, overlapping"),
+        (("generate", "foo", "-o", "x.csv"), "'separable', 'quasi-separable'"),
+        (("generate", "xor", "--integers", "--decimals", "1", "-o", "x.csv"), "exclude each other"),
         (("generate", "xor", "-o", "no/x.csv"), "directory does not exist"),
     ],
 )
@@ -469,9 +470,9 @@ def test_generated_numbers_for_paper_have_their_exact_answer(folder):
         len(cell.partition(".")[2]) <= 1
         for cell in pathlib.Path("d.csv").read_text().replace("\n", ",").split(",")
     )
-    assert "After rounding" in refused(
-        "generate", "separable", "--rows", "300", "--margin", "0.001", "--integers"
-    )
+    said = refused("generate", "separable", "--rows", "300", "--margin", "0.001", "--integers")
+    assert "After rounding" in said
+    assert "ask for a larger --margin" in said
 
 
 def test_a_film_is_a_page_that_plays_by_itself(folder):

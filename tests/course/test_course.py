@@ -184,9 +184,9 @@ def test_the_command_writes_sheets_and_checks_them(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     fine("course", "sheets", "-o", "sheets", "--students", "2", "--seed", "7")
     assert {path.name for path in (tmp_path / "sheets").iterdir()} >= {"sheet-7.ipynb", "sheet-8.html"}
-    said = fine("course", "grade", "sheets/sheet-8.ipynb").stdout
-    assert "Sheet 8: 0 of 22 answers are right." in said
-    answer = json.loads(fine("course", "grade", "sheets/sheet-8.ipynb", "--json").stdout)
+    both = ("course", "grade", "sheets/sheet-7.ipynb", "sheets/sheet-8.ipynb")
+    assert "sheet-8.ipynb: sheet 8, 0 of 22 answers are right." in fine(*both).stdout
+    _, answer = json.loads(fine(*both, "--json").stdout)
     assert (answer["seed"], answer["right"], len(answer["missing"])) == (8, [], 22)
     for words in (("grade",), ("sheets",), ("exam",), ("grade", "no.ipynb")):
         assert run("course", *words).exit_code == 2

@@ -82,6 +82,9 @@ SENTENCES = {
         "Correct the cell, name it as missing with --na, or read the column as text with --text.",
         "Correct the cell, or name it as missing with --na.",
     ),
+    "decimals": (
+        "Keep more decimals with --decimals, ask for a larger --margin or --gap, or for fewer --rows.",
+    ),
     "decimal": (
         "Name the decimal or the thousands separator: --decimal ',' or --thousands ',', for example.",
     ),

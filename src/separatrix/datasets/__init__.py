@@ -6,11 +6,10 @@ the docstring says how large it may be. ``eps`` is 2**-52.
 
 from __future__ import annotations
 
-from . import curved, grids, planes, stripes
+from . import curved, grids, planes
 from .curved import *
 from .grids import *
 from .planes import *
 from .problems import Problem
-from .stripes import *
 
-__all__ = ["Problem", *curved.__all__, *grids.__all__, *planes.__all__, *stripes.__all__]
+__all__ = ["Problem", *curved.__all__, *grids.__all__, *planes.__all__]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -24,7 +24,7 @@ def film(
     seed: Annotated[int, {"min": 0}] = 0,
     fps: float = 2.0,
     frames: Annotated[int, {"min": 2}] = 100,
-    theme: str = "light",
+    theme: Literal["light", "dark"] = "light",
     json: bool = False,
 ) -> None:
     """Watch a perceptron learn: every update, with the weights before and after, and the mistake bound.
@@ -40,12 +40,10 @@ def film(
     output, -o FILE: The file to write: .html, .gif or .mp4.
     fps: Frames per second.
     frames: The maximum number of frames. If the run has more updates, only some of them are shown.
-    theme light|dark: The color theme.
+    theme: The color theme.
     """
     if Path(output).suffix.lower() not in ENDINGS:
         raise typer.BadParameter(f"--output must end in one of {', '.join(ENDINGS)}. Got {output!r} instead.")
-    if theme not in ("light", "dark"):
-        raise typer.BadParameter(f"--theme must be light or dark. Got {theme!r} instead.")
     if not 0.0 < fps <= 60.0:
         raise typer.BadParameter(f"--fps must be above 0 and at most 60. Got {fps:g} instead.")
     options.need_apart(source.data, output=output)

@@ -5,26 +5,33 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, get_args
 
 import typer
 
 from .. import options
 from ..console import plain, say, write_json
 
-KINDS = (
-    *("separable", "quasi-separable", "overlapping", "multiclass"),
-    *("xor", "rings", "spirals", "checkerboard", "stripes"),
-)
+Kind = Literal[
+    "separable",
+    "quasi-separable",
+    "overlapping",
+    "multiclass",
+    "xor",
+    "rings",
+    "spirals",
+    "checkerboard",
+    "stripes",
+]
 
 
 def generate(
-    kind: str,
+    kind: Kind,
     *,
     output: str | None = None,
     rows: Annotated[int, {"min": 1}] = 100,
     settings: Annotated[
-        options.Settings, {kind: f"datasets.make_{kind.replace('-', '_')}" for kind in KINDS}
+        options.Settings, {kind: f"datasets.make_{kind.replace('-', '_')}" for kind in get_args(Kind)}
     ],
     decimals: Annotated[int | None, {"min": 0}] = None,
     integers: bool = False,
@@ -52,8 +59,7 @@ def generate(
 
     Options
     -------
-    kind KIND: The kind of data: separable, quasi-separable, overlapping, multiclass, xor, rings, spirals,
-        checkerboard, stripes.
+    kind: The kind of data.
     output, -o FILE: Write to this CSV file. Default: standard output.
     rows: The number of rows.
     n_columns: The number of columns.
@@ -70,8 +76,8 @@ def generate(
     decimals: Round the rows to this number of decimals.
     integers: Scale the rows and round them to whole numbers from -10 to 10.
     """
-    if kind not in KINDS:
-        raise typer.BadParameter(f"KIND must be one of {', '.join(KINDS)}. Got {kind!r} instead.")
+    if integers and decimals is not None:
+        raise typer.BadParameter("--integers and --decimals exclude each other. Leave one of them out.")
     if output is not None and Path(output).suffix.lower() not in ("", ".csv", ".txt"):
         raise typer.BadParameter(
             f"--output must be a CSV file, whose name ends in .csv. Got {str(output)!r} instead."

@@ -188,7 +188,7 @@ def _measure_hulls(case: str, h: float) -> list[Record]:
     radius = float(np.linalg.norm(rows, axis=1).max())
     pairs = min(float(np.linalg.norm(good - bad)) for good in X[y == 1] for bad in X[y == -1])
     hulls = 2.0 * MaxMargin().fit(X, y).margin_lower_
-    margin = MaxMargin(fit_intercept=False).fit(rows, y).margin_lower_
+    margin = MaxMargin(fit_intercept=False, gap=1e-7).fit(rows, y).margin_lower_
     return [
         {
             "updates": perceptron(rows, y).mistakes_,
