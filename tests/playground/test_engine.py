@@ -247,7 +247,7 @@ def test_a_seed_gives_numpys_shuffles_and_starts(ask):
         chosen = SETTINGS | {"start": "random", "order": "shuffled", "seed": seed, "passes": 3}
         found = ask("run", {"data": data, "settings": chosen, "box": None, "live": False})
         numpys = np.random.default_rng(seed)
-        assert found["updates"]["weights"][0] == pytest.approx(numpys.standard_normal(3), rel=1e-12)
+        assert found["updates"]["weights"][0] == pytest.approx(numpys.standard_normal(3), rel=1e-15)
         order = np.concatenate([numpys.permutation(3) for _ in range(3)])
         assert found["visits"]["rows"] == order[: len(found["visits"]["rows"])].tolist()
 
