@@ -10,26 +10,33 @@ import json
 import random
 import shutil
 import subprocess
+import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import separatrix as sx
+from separatrix.certificates.half_spaces import NetworkCertificate, Unit
 from separatrix.playground.server.worker import answer
 
-ENGINE = Path(sx.__file__).parent / "playground" / "static" / "js" / "engine"
+SCRIPTS = Path(sx.__file__).parent / "playground" / "static" / "js"
+ENGINE = SCRIPTS / "engine"
 NODE = shutil.which("node")
 # Reads one question per line, and writes one answer per line; undefined is null.
 ASKED = """
 import { createInterface } from "node:readline";
 import { answer } from "./engine/engine.js";
+import { readTable } from "./pasted.js";
+import { script } from "./python.js";
+const others = { table: readTable, code: ({ data, settings }) => script(data, settings) };
 for await (const line of createInterface({ input: process.stdin })) {
   const [question, request] = JSON.parse(line);
   let told;
   try {
-    told = answer(question, request) ?? null;
+    told = (others[question]?.(request) ?? answer(question, request)) ?? null;
   } catch (problem) {
     told = { refused: problem.code ?? "bug", message: problem.stack };
   }
@@ -38,9 +45,10 @@ for await (const line of createInterface({ input: process.stdin })) {
 """
 Ask = Callable[[str, Any], Any]
 SETTINGS: dict[str, Any] = {
-    "method": "perceptron", "order": "cyclic", "start": "zeros", "rate": 1.0, "lift": True,
+    "method": "perceptron", "order": "cyclic", "start": "zeros", "rate": 1.0, "margin": 0.0, "lift": True,
     "renormalise": False, "average": "last", "passes": 1000, "updates": 2000, "seed": 0,
-    "kernel": {"kind": "gaussian", "c": 1.0}, "budget": None, "intercept": "free", "C": 1.0, "form": "primal",
+    "kernel": {"kind": "gaussian", "c": 1.0}, "budget": None, "intercept": "free", "C": 1.0, "variant": "PA",
+    "form": "primal",
 }  # fmt: skip
 LINEAR = {"kind": "linear"}
 SQUARE = {"kind": "power", "part": LINEAR, "exponent": 2}
@@ -63,6 +71,8 @@ def engine_in_node(folder: Path) -> Iterator[Ask]:
     """Start the engine in Node, on a copy that is marked as modules, and yield the function that asks it."""
     assert NODE is not None
     shutil.copytree(ENGINE, folder / "engine")
+    for name in ("pasted.js", "python.js"):
+        shutil.copy(SCRIPTS / name, folder)
     (folder / "package.json").write_text('{"type": "module"}')
     (folder / "asked.js").write_text(ASKED)
     command = [NODE, str(folder / "asked.js")]
@@ -94,15 +104,17 @@ def ask_library(question: str, request: Any) -> Any:
 def random_problem(chance: random.Random) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return points and settings: either all sums are exact in floats, or the points are in general position.
 
-    In both cases rounding does not decide what is a mistake. Random starts, weights of length one and most
-    kernels are not exact, so they get points in general position. Polynomial kernels are exact on small
-    integers only: on a finer grid, their sums have more than 53 bits. Runs with weights of length one are
-    compared as long as their rounding errors stay small, see `certain_updates`.
+    In both cases rounding does not decide what is a mistake. Random starts, weights of length one, most
+    kernels, passive-aggressive steps and Winnow are not exact, so they get points in general position.
+    Polynomial kernels are exact on small integers only: on a finer grid, their sums have more than 53 bits.
+    Runs with weights of length one are compared as long as their rounding errors stay small, see
+    `certain_updates`.
     """
     settings = random_settings(chance)
     curved = settings["method"] == "kernel" and settings["kernel"] != {"kind": "linear"}
     other = curved and settings["kernel"] in OTHER_KERNELS
-    inexact = other or settings["renormalise"] or settings["start"] == "random"
+    online = settings["method"] in ("passive_aggressive", "winnow")
+    inexact = other or online or settings["renormalise"] or settings["start"] == "random"
     exact = chance.choice(["lattice", "line", "general"]) if curved else None
     return random_points(chance, "general" if inexact else exact), settings
 
@@ -152,12 +164,15 @@ def random_settings(chance: random.Random) -> dict[str, Any]:
         "order": chance.choice(["cyclic", "shuffled", "worst", "working_set"]),
         "start": chance.choice(["zeros", "zeros", "random"]),
         "rate": chance.choice([1.0, 1.0, 0.25, 2.0]),
+        "margin": chance.choice([0.0, 0.0, 0.0, 0.5, 4.0]),
         "lift": chance.random() < 0.7,
         "seed": chance.randrange(2**31),
         "passes": chance.choice([1, 2, 7, 30, 1000]),
         "updates": chance.choice([5, 50, 300, 2000]),
     }
-    kind = chance.choice(["last", "last", "averaged", "voted", "unit", "kernel", "margin"])
+    kind = chance.choice(
+        ["last", "last", "averaged", "voted", "unit", "kernel", "margin", "online", "network"]
+    )
     if kind in ("averaged", "voted", "kernel"):
         changed["order"] = chance.choice(["cyclic", "shuffled"] + ["working_set"] * (kind != "kernel"))
         changed["average"] = chance.choice(["last", "averaged", "voted"]) if kind == "kernel" else kind
@@ -166,14 +181,27 @@ def random_settings(chance: random.Random) -> dict[str, Any]:
     elif kind == "margin":
         changed |= {"method": "max_margin", "intercept": chance.choice(["free", "lifted"])}
     elif kind == "unit":
-        changed["renormalise"] = True
+        changed |= {"renormalise": True, "margin": 0.0}
+    elif kind == "online":
+        changed |= {
+            "method": chance.choice(["passive_aggressive", "winnow"]),
+            "order": chance.choice(["cyclic", "shuffled"]),
+            "variant": chance.choice(["PA", "PA-I", "PA-II"]),
+            "C": chance.choice([0.1, 1.0, 10.0]),
+            "rate": chance.choice([0.02, 0.1, 0.5]),
+            "updates": 20_000,
+        }
+    elif kind == "network":
+        changed["method"] = "network"
     return SETTINGS | changed
 
 
 def compare(ask: Ask, data: dict[str, Any], settings: dict[str, Any]) -> str:
     """Return what differs between the two engines, in words; nothing if all is the same."""
     request = {"data": data, "settings": settings}
-    found = [*_verdicts(ask, request), *_runs(ask, {**request, "box": None, "live": False})]
+    run = {**request, "box": None, "live": False}
+    runs = {"passive_aggressive": _online, "winnow": _online, "network": _network}
+    found = [*_verdicts(ask, request), *runs.get(settings["method"], _runs)(ask, run)]
     return "; ".join(found)
 
 
@@ -259,7 +287,7 @@ def _runs(ask: Ask, request: Any) -> Iterator[str]:
         if ours is None or ours.get("refused") != library.get("refused"):
             yield f"run: {str(ours)[:300]} and {str(library)[:200]}"
         return
-    for field in ("mistakes", "status", "errors", "converged", "classes", "lifted", "code"):
+    for field in ("mistakes", "status", "errors", "converged", "classes", "lifted"):
         if ours[field] != library[field]:
             yield f"{field}: {ours[field]} and {library[field]}"
     if library["updates"] is None:
@@ -286,6 +314,66 @@ def _runs(ask: Ask, request: Any) -> Iterator[str]:
                 yield f"{field} of the visits"
     if ours["counts"] != library["counts"] or ours["model"]["predicted"] != library["model"]["predicted"]:
         yield "counts or predictions"
+
+
+def model_of(ask: Ask, request: Any) -> Any:
+    """Return the model that the code of the page fits, quietly."""
+    code = ask("code", request).partition("\n\nfor ")[0].partition("\n\nprint(")[0]
+    scope: dict[str, Any] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        exec(code, scope)
+    return scope["model"]
+
+
+def _online(ask: Ask, request: Any) -> Iterator[str]:
+    """Compare passive-aggressive learning or Winnow with the library's; the bound is that of its theorem."""
+    ours, data = ask("run", request), request["data"]
+    if "refused" in ours:
+        if ours["refused"] != ask_library("run", request)["refused"]:
+            yield f"run: {ours}"
+        return
+    if ours["status"] == "update_limit":
+        return  # a limit that the library does not have
+    model = model_of(ask, request)
+    updates, theorem = ours["updates"], ours["theorem"]
+    mistakes = sum(score <= 0.0 for score in updates["scores"])
+    if mistakes != model.mistakes_ or (ours["status"] == "separated") != model.converged_:
+        yield f"{mistakes} mistakes, {ours['status']}: {model.mistakes_} and {model.result_.status}"
+    weights = np.array(ours["model"]["weights"])
+    weights = weights[1:] if len(ours["classes"]) == 2 else weights
+    if not np.allclose(weights, np.column_stack([model.coef_, model.intercept_]), rtol=1e-6, atol=1e-9):
+        yield f"weights {weights} and {model.coef_}, {model.intercept_}"
+    bound = theorem["bound"]
+    if bound is not None and theorem["values"][-1] > bound * (1.0 + 1e-9):
+        yield f"the bound {bound} does not hold: {theorem['values'][-1]}"
+    best = sx.mistake_bounds(model, data["rows"], data["labels"]).best.value
+    if bound is not None and bound < best * (1.0 - 1e-6):
+        yield f"the bound {bound} is below the best one that the library knows: {best}"
+
+
+def _network(ask: Ask, request: Any) -> Iterator[str]:
+    """Let `sx.verify` check the half-planes; the first one holds no fewer points than that of the library."""
+    ours, data = ask("run", request), request["data"]
+    X, y = np.array(data["rows"]), np.array(data["labels"])
+    if "refused" in ours and ours["refused"] == ask_library("run", request)["refused"]:
+        return
+    try:
+        model = sx.PerceptronNetwork().fit(X, y)
+    except sx.errors.NotSeparable:
+        if ours.get("refused") != "conflict":
+            yield "a network for two equal points of different classes"
+        return
+    if "refused" in ours:
+        yield f"no network: {ours}"
+        return
+    units = tuple(Unit(tuple(unit["weights"]), unit["label"]) for unit in ours["units"])
+    proof = replace(model.certificate_, units=units, default=ours["rest"], excluded=())
+    assert isinstance(proof, NetworkCertificate)
+    if not sx.verify(proof, X, y).holds:
+        yield f"the network is not right on every point: {sx.verify(proof, X, y).reason}"
+    if model.units_ and len(ours["units"][0]["rows"]) < model.units_[0].n_rows:
+        yield f"the first unit holds fewer points: {len(ours['units'][0]['rows'])}, {model.units_[0].n_rows}"
 
 
 def _near(ours: Any, theirs: Any, scale: float) -> bool:

@@ -23,6 +23,7 @@ import pytest
 
 import separatrix as sx
 from separatrix.playground.content import presets
+from separatrix.playground.content.lessons import LESSONS
 
 REASON = "the browser tests need selenium: make setup"
 webdriver = pytest.importorskip("selenium.webdriver", reason=REASON)
@@ -888,6 +889,10 @@ def test_the_step_shows_the_numbers_of_the_update(page):
         {"lift": ""},
         {"method": "kernel", "average": "voted"},
         {"method": "kernel", "budget": "5"},
+        {"margin": "2"},
+        {"method": "passive_aggressive", "variant": "PA-I", "C": "0.5"},
+        {"method": "winnow", "order": "shuffled"},
+        {"method": "network"},
         {"method": "max_margin", "intercept": "lifted"},
         {"method": "soft_margin", "C": "10"},
         {"method": "linear_program", "form": "dual"},
@@ -904,6 +909,49 @@ def test_every_method_runs_from_the_form(page, changes):
         if value:
             assert str(page.look(f"state.settings.{name}")) == value
     assert "sx." in page.find("code").get_attribute("value")
+    assert page.complaints() == []
+
+
+@pytest.mark.slow
+def test_a_network_of_two_perceptrons_solves_xor_unit_by_unit(page):
+    page.open()
+    page.preset("xor")
+    page.set("method", "network")
+    page.tab("step")
+    told = []
+    for _ in range(4):
+        told.append((page.text("moment-text"), page.words("step")))
+        page.click("to-next") if page.find("to-next").is_enabled() else None
+    assert [moment for moment, _ in told] == ["unit 0 of 2", "unit 1 of 2", "unit 2 of 2", "the rest"]
+    assert "holds 1 of the points that are left" in told[1][1]
+    assert "holds 2 of the points that are left" in told[2][1]
+    assert "Every point has its class, with 2 units and a default" in told[3][1]
+    page.shot("network-xor")
+    assert violations(page) == []
+    page.tab("share")
+    assert "sx.PerceptronNetwork()" in page.find("code").get_attribute("value")
+    assert page.complaints() == []
+
+
+@pytest.mark.slow
+def test_four_learners_and_their_bounds_are_side_by_side(page):
+    page.open()
+    page.tab("method")
+    page.driver.find_element(By.CSS_SELECTOR, "#side-by-side summary").click()
+    page.until("document.querySelectorAll('#side-by-side tbody tr').length === 4")
+    lines = [
+        [cell.text for cell in line.find_elements(By.TAG_NAME, "td")]
+        for line in page.driver.find_elements(By.CSS_SELECTOR, "#side-by-side tbody tr")
+    ]
+    assert lines[0] == ["perceptron", "23 mistakes", "333"]
+    for _, made, allowed in lines:
+        assert float(re.search(r"[0-9.,]+", made).group().replace(",", "")) <= float(allowed.replace(",", ""))
+    page.shot("side-by-side")
+    assert violations(page) == []
+    page.preset("xor")
+    page.until(
+        "[...document.querySelectorAll('#side-by-side td:last-child')].every((td) => td.textContent === '–')"
+    )
     assert page.complaints() == []
 
 
@@ -963,7 +1011,8 @@ def test_the_exponential_goes_around_any_kernel_built_so_far(page):
 @pytest.mark.slow
 def test_every_lesson_asks_for_a_prediction_and_keeps_the_picture(page):
     page.open()
-    for number in range(5):
+    for number, lesson in enumerate(LESSONS):
+        steps = len(lesson["states"])
         page.click("open-lessons")
         page.driver.find_elements(By.CSS_SELECTOR, "#lessons-list button")[number].click()
         texts = set()
@@ -983,8 +1032,10 @@ def test_every_lesson_asks_for_a_prediction_and_keeps_the_picture(page):
             if not page.find("lesson-next").is_enabled():
                 break
             page.click("lesson-next")
-            page.until(f"document.getElementById('lesson-count').textContent === '{len(texts) + 1} / 4'")
-        assert len(texts) == 4
+            page.until(
+                f"document.getElementById('lesson-count').textContent === '{len(texts) + 1} / {steps}'"
+            )
+        assert len(texts) == steps
         assert violations(page) == []
     page.click("rail-close")
     assert page.find("tabs").is_displayed()
@@ -1002,6 +1053,12 @@ def test_the_task_of_a_lesson_is_ticked_when_it_is_done(page):
     page.settled()
     assert page.text("lesson-task").startswith("☐")
     page.click("why")
+    page.until("document.getElementById('lesson-task').textContent.startsWith('☑')")
+    page.click("lesson-next")
+    page.until("document.getElementById('lesson-count').textContent === '5 / 5'")
+    page.settled()
+    page.set("method", "network")
+    page.click("to-end")
     page.until("document.getElementById('lesson-task').textContent.startsWith('☑')")
     page.open("?lesson=0")
     for _ in range(3):

@@ -106,7 +106,6 @@ class RunAnswer:
     proof: LengthBounds | None
     field: Field | None
     counts: Floats  # how often each row was corrected, or the size of its multiplier
-    code: str  # Python that repeats the run
 
 
 @dataclass(frozen=True)

@@ -154,10 +154,14 @@ Blocks: TypeAlias = Annotated[tuple[KernelBlock, ...], Meta(min_length=1, max_le
 class Settings(Strict, frozen=True):
     """How to learn."""
 
-    method: Literal["perceptron", "kernel", "max_margin", "soft_margin", "linear_program"] = "perceptron"
+    method: Literal[
+        "perceptron", "kernel", "passive_aggressive", "winnow", "network",
+        "max_margin", "soft_margin", "linear_program",
+    ] = "perceptron"  # fmt: skip
     order: Literal["cyclic", "shuffled", "worst", "working_set"] = "cyclic"
     start: Literal["zeros", "random"] = "zeros"
     rate: Positive = 1.0
+    margin: Annotated[float, Meta(ge=0.0, le=1e9)] = 0.0
     lift: bool = True
     renormalise: bool = False
     average: Literal["last", "averaged", "voted"] = "last"
@@ -168,6 +172,7 @@ class Settings(Strict, frozen=True):
     budget: Annotated[int, Meta(ge=2, le=500)] | None = None
     intercept: Literal["free", "lifted"] = "free"
     C: Positive = 1.0
+    variant: Literal["PA", "PA-I", "PA-II"] = "PA"
     form: Literal["primal", "dual"] = "primal"
 
 

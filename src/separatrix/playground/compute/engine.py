@@ -17,7 +17,7 @@ from ..api.answers import Field, ModelAnswer, RunAnswer, ViewAnswer
 from ..api.limits import LIMITS
 from ..api.requests import PointData, RequestError, RunRequest, Settings
 from .kernel_blocks import need_range
-from .methods import STEPWISE, estimator_of, script
+from .methods import STEPWISE, estimator_of
 from .steps import Steps, proof_of, similarity, steps_of, updates_of, visits_of
 
 
@@ -87,7 +87,6 @@ def run(request: RunRequest) -> RunAnswer:
         proof=proof,
         field=field,
         counts=_counts(estimator, points),
-        code="" if request.live else script(request.data, settings),
     )
 
 

@@ -1,4 +1,4 @@
-"""A kernel from its blocks, as an object of the library and as a Python expression."""
+"""A kernel from its blocks, as an object of the library."""
 
 from __future__ import annotations
 
@@ -47,33 +47,6 @@ def need_range(kernel: kernels.Kernel, rows: Any) -> None:
             "the kernel or the columns down.",
             most=LIMITS.kernel,
         )
-
-
-def source_of(block: KernelBlock) -> str:
-    """Write the kernel as a Python expression; after ``import separatrix as sx`` its value is `kernel_of`.
-
-    Examples
-    --------
-    >>> square = asked.PowerBlock(asked.LinearBlock(), 2)
-    >>> source_of(asked.SumBlock((square, asked.GaussianBlock(0.5))))
-    '((sx.kernels.Linear())**2 + sx.kernels.Gaussian(c=0.5))'
-    """
-    match block:
-        case asked.SumBlock() | asked.ProductBlock():
-            sign = " + " if isinstance(block, asked.SumBlock) else " * "
-            joined = sign.join(map(source_of, block.parts))
-            return f"({joined})" if len(block.parts) > 1 else joined
-        case asked.ScaledBlock():
-            return f"({block.c!r} * {source_of(block.part)})"
-        case asked.ShiftedBlock():
-            return f"({source_of(block.part)} + {block.c!r})"
-        case asked.PowerBlock():
-            return f"({source_of(block.part)})**{block.exponent}"
-        case asked.ExponentialBlock():
-            return f"sx.kernels.exp({source_of(block.part)})"
-        case _:
-            options = ", ".join(f"{name}={value!r}" for name, value in msgspec.structs.asdict(block).items())
-            return f"sx.kernels.{SIMPLE[type(block)].__name__}({options})"
 
 
 def _build(block: KernelBlock) -> kernels.Kernel:

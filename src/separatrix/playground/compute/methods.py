@@ -1,4 +1,4 @@
-"""The methods of the page: the estimator that the settings describe, and the Python code that repeats it."""
+"""The methods that the server computes: the estimator that the settings describe."""
 
 from __future__ import annotations
 
@@ -7,36 +7,20 @@ from typing import Any
 
 import separatrix as sx
 
-from ..api.requests import PointData, RequestError, Settings
-from .kernel_blocks import kernel_of, source_of
+from ..api.requests import RequestError, Settings
+from .kernel_blocks import kernel_of
 
 STEPWISE = ("perceptron", "kernel")  # the methods that learn step by step; the others solve one problem
-WEIGHTS = 'print("weights", model.coef_, "intercept", model.intercept_)'
-ENDING = 'print(model.result_.status.value, f"{model.mistakes_} mistakes")'
-# Lines of Python that print what the fitted ``model`` has learned.
-PRINTS = {
-    "perceptron": (
-        ENDING,
-        WEIGHTS,
-        "trace = model.result_.trace  # every update: rows, scores before, weights after",
-        "# sx.plot.RunDisplay.from_estimator(model, X, y).save('run.gif')",
-    ),
-    "kernel": (
-        ENDING,
-        'print("support", model.support_, "coefficients", model.dual_coef_.tolist())',
-        "# sx.plot.kernel_film(model, X, y).save('run.gif')",
-    ),
-    "max_margin": (WEIGHTS, 'print("margin between", model.margin_lower_, "and", model.margin_upper_)'),
-    "soft_margin": (
-        WEIGHTS,
-        'print("objective", model.objective_, "and its lower bound", model.dual_objective_)',
-    ),
-    "linear_program": (WEIGHTS,),
-}
 
 
 def estimator_of(settings: Settings) -> Any:
     """Return the estimator that the settings describe, not fitted."""
+    if settings.method not in METHODS:
+        raise RequestError(
+            "planar_only",
+            "The page computes this method itself, for at most 500 points with two columns.",
+            most=500,
+        )
     return METHODS[settings.method](settings)
 
 
@@ -53,9 +37,14 @@ def _steps(settings: Settings) -> dict[str, Any]:
 
 
 def _perceptron(settings: Settings) -> Any:
-    own: dict[str, Any] = {"init": settings.start, "renormalise": settings.renormalise}
-    own["n_iter_no_change"] = None  # the page shows every pass
-    return sx.Perceptron(**_steps(settings), eta0=settings.rate, **own)
+    return sx.Perceptron(
+        **_steps(settings),
+        eta0=settings.rate,
+        margin=settings.margin,
+        init=settings.start,
+        renormalise=settings.renormalise,
+        n_iter_no_change=None,  # the page shows every pass
+    )
 
 
 def _kernel(settings: Settings) -> Any:
@@ -75,38 +64,3 @@ METHODS: dict[str, Callable[[Settings], Any]] = {
     "soft_margin": lambda settings: sx.SoftMargin(settings.C, fit_intercept=_intercept(settings)),
     "linear_program": lambda settings: sx.LinearProgram(form=settings.form, fit_intercept=settings.lift),
 }
-
-
-def script(data: PointData, settings: Settings) -> str:
-    """Return a Python program that learns from the same points in the same way, and prints what is shown."""
-    estimator = estimator_of(settings)
-    usual = type(estimator)().get_params(deep=False)
-    chosen = estimator.get_params(deep=False).items()
-    given = {name: repr(value) for name, value in chosen if usual[name] != value}
-    question = "" if settings.lift else ", fit_intercept=False"
-    if settings.method == "kernel":
-        given["kernel"] = source_of(settings.kernel)
-        question = f", kernel={given['kernel']}{question}"
-    parameters = ", ".join(f"{name}={value}" for name, value in given.items())
-    lines = [
-        "import numpy as np",
-        "import separatrix as sx",
-        "",
-        f"columns = {list(data.columns)!r}",
-        f"names = {list(data.classes)!r}  # of the classes 0, 1, ...",
-        "X = np.array([",
-        *(f"    {list(row)!r}," for row in data.rows),
-        "])",
-        f"y = np.array({list(data.labels)!r})",
-        "",
-        f"model = sx.{type(estimator).__name__}({parameters})",
-        "model.fit(X, y)",
-        "",
-        *PRINTS[settings.method],
-        "",
-        f"verdict = sx.separability(X, y{question})",
-        "print(verdict)",
-        "if verdict.certificate is not None:",
-        "    print(sx.verify(verdict.certificate, X, y))",
-    ]
-    return "\n".join(lines) + "\n"

@@ -42,6 +42,7 @@ _CHAPTERS = (
         _state("separable", 1, "step", {"end": True}, "start", order="worst"),
         _state("separable", 0, "proof", {"edited": True, "status": "separable"}, method="max_margin"),
         _state("xor", 0, "proof", {"why": "witness"}),
+        _state("xor", 1, "method", {"setting": ["method", "network"], "end": True}),
     ],
     [
         _state("smallest", 0, "step", {"end": True}, "start"),

@@ -6,7 +6,7 @@ import { linkNow } from "./link.js";
 import { drawPicture, penOf } from "./picture.js";
 import { colors, mark, tint } from "./shapes.js";
 import { strip } from "./strip.js";
-import { mistakes, t, whole } from "./texts.js";
+import { counted, t, whole } from "./texts.js";
 
 export const [WIDTH, HEIGHT] = [1200, 630];
 const [PICTURE, EDGE] = [790, 28];
@@ -31,7 +31,8 @@ function drawBound(pen, paint, x, y, width) {
   const step = frameAt(state.moment);
   if (!step) return;
   const bound = run.proof?.bound ?? null;
-  pen.text(mistakes(step.made), x, y, { color: paint.ink, size: 34, weight: 700 });
+  pen.text(counted(Math.min(step.made, run.units?.length ?? Infinity)), x, y, { color: paint.ink, size: 34, weight: 700 });
+  if (run.units) return;
   pen.text(bound === null ? t("card_no_bound") : t("chart_limit", { count: whole(bound) }), x + width, y, { color: paint.muted, size: 19, anchor: "end" });
   if (bound === null) return;
   const share = Math.min(1, Math.sqrt(step.made / bound));

@@ -1,7 +1,7 @@
 // The two curves of Novikoff's proof, which close on the run.
 
 import { state, on, frameAt } from "./state.js";
-import { element, mistakes, number, t, whole } from "./texts.js";
+import { element, counted, number, t, whole } from "./texts.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const [LEFT, RIGHT, TOP, BOTTOM] = [10, 10, 16, 24];
@@ -76,7 +76,7 @@ function novikoff(run, width, height) {
   const progress = svg("path", { class: "progress" });
   const dots = [svg("circle", { class: "dot", r: 4.5 }), svg("circle", { class: "dot hollow", r: 4 })];
   picture.append(progress, length, ...dots);
-  axis(picture, scale, width, height, [[0, "0"], [total, mistakes(total), "strong"], ...(closes ? [[bound, t("chart_limit", { count: whole(bound) }), "accent"]] : [])]);
+  axis(picture, scale, width, height, [[0, "0"], [total, counted(total), "strong"], ...(closes ? [[bound, t("chart_limit", { count: whole(bound) }), "accent"]] : [])]);
   if (radius != null) picture.append(words(t("chart_upper"), scale.x(last * 0.34), scale.y(upper(last * 0.34)) - 8, { "text-anchor": "end", class: "label" }));
   if (closes) picture.append(words(t("chart_lower"), scale.x(bound) - 6, height - BOTTOM - 7, { "text-anchor": "end", class: "label" }));
   const move = (made) => {
@@ -93,6 +93,27 @@ function novikoff(run, width, height) {
   return { picture, move, caption: t(closes ? "chart_caption" : radius != null ? "chart_caption_open" : "chart_caption_bare") };
 }
 
+// What the theorem of another learner bounds, and the bound.
+function tally({ theorem: { kind, values, bound } }, width, height) {
+  const last = Math.max(1, values.length - 1);
+  const limit = bound === null ? "" : t("chart_limit", { count: whole(kind === "mistakes" ? bound : Math.ceil(bound)) });
+  const scale = scales(width, height, last, 1.15 * Math.max(bound ?? 0, values.at(-1), 1e-9));
+  const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img" });
+  if (bound !== null) {
+    picture.append(svg("path", { class: "upper", d: `M${LEFT} ${scale.y(bound)}H${width - RIGHT}` }));
+    picture.append(words(limit, width - RIGHT, scale.y(bound) - 6, { "text-anchor": "end", class: "label" }));
+  }
+  const run = svg("path", { class: "length" });
+  picture.append(run);
+  axis(picture, scale, width, height, [[0, "0"], [last, counted(last), "strong"]]);
+  const caption = t(`chart_${kind}${bound === null ? "_open" : ""}`);
+  const move = (made) => {
+    run.setAttribute("d", line(thinned(values.slice(0, made + 1)), scale));
+    picture.setAttribute("aria-label", `${caption} ${number(values[made], 3)} ${limit}`);
+  };
+  return { picture, move, caption };
+}
+
 const target = document.getElementById("chart");
 const panel = document.getElementById("panel-step");
 let now = null;
@@ -104,7 +125,7 @@ function rebuild() {
   if (!run?.updates || run.updates.rows.length < 1) return;
   const width = Math.max(280, target.clientWidth || 400);
   const room = panel.clientHeight - document.getElementById("step").offsetHeight - 110;
-  now = novikoff(run, width, Math.round(Math.max(130, Math.min(width * 0.62, room))));
+  now = (run.theorem ? tally : novikoff)(run, width, Math.round(Math.max(130, Math.min(width * 0.62, room))));
   target.append(element("figure", { className: "chart" }, now.picture, element("figcaption", { text: now.caption })));
   move();
 }

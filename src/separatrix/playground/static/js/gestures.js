@@ -6,7 +6,7 @@ import { refresh } from "./refresh.js";
 import { addPoint, allowed, deletePoints, movePoints, sprinkle } from "./points.js";
 import { overlay, redraw, scoreNow } from "./picture.js";
 import { pan, viewOfCanvas, zoom } from "./view.js";
-import { coordinates, number, say, t } from "./texts.js";
+import { coordinates, number, say, stepKind, t } from "./texts.js";
 
 const canvas = document.getElementById("plot");
 const menu = document.getElementById("lasso-menu");
@@ -251,7 +251,7 @@ function showTip(row) {
   const count = run?.updates ? countsAt(frameAt(state.moment).made)[row] : null;
   const score = scoreNow(row);
   const lines = [t("tip_point", { row: row + 1, name: data.classes[data.labels[row]] }), `${data.columns.slice(0, 2).join(", ")} = ${coordinates(data.rows[row].slice(0, 2))}`];
-  if (count !== null) lines.push(t("tip_count", { count }));
+  if (count !== null) lines.push(t(stepKind() === "updates" ? "tip_updates" : "tip_count", { count }));
   if (score !== null) lines.push(t("tip_score", { score: number(score, 3) }));
   tip.textContent = lines.join("\n");
   tip.hidden = false;

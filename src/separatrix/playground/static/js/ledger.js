@@ -4,7 +4,7 @@ import { state, on, tell, frameAt, countsAt } from "./state.js";
 import { changed, relabel } from "./points.js";
 import { redraw } from "./picture.js";
 import { swatch } from "./toolbar.js";
-import { element, number, t } from "./texts.js";
+import { element, number, stepKind, t } from "./texts.js";
 
 const MOST = 200;
 const table = document.getElementById("ledger");
@@ -37,7 +37,7 @@ function show() {
   const final = run?.counts ?? counts;
   const order = shown.rows.map((_, row) => row).sort((a, b) => final[b] - final[a] || a - b).slice(0, MOST);
   const columns = shown.columns.slice(0, 3);
-  const heads = ["ledger_row", "ledger_class", run && !run.updates ? "ledger_carried" : "ledger_count"].map((key) => t(key));
+  const heads = ["ledger_row", "ledger_class", run && !run.updates && !run.units ? "ledger_carried" : `ledger_${stepKind()}`].map((key) => t(key));
   lines = new Map();
   const body = element("tbody");
   for (const row of order) {

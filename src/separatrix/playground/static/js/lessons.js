@@ -75,7 +75,8 @@ function list() {
 
 // The options of the question; after a choice, which one is right, and why.
 function prediction(step) {
-  const options = t(`${key()}_options`).split("|").map((words, option) => {
+  const options = t(`${key()}_options`).split("|").flatMap((words, option) => {
+    if (guess >= 0 && option !== guess && option !== step.answer) return [];
     const chosen = option === guess;
     const mark = guess < 0 ? "" : option === step.answer ? "✓ " : chosen ? "✗ " : "";
     const kind = guess < 0 ? "" : option === step.answer ? "right" : chosen ? "mistake" : "muted";

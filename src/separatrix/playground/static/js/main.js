@@ -4,7 +4,7 @@ import { begin, on, state, tell, frames } from "./state.js";
 import { about, ask, Refusal } from "./api.js";
 import { refresh, statistics } from "./refresh.js";
 import { commit, forget } from "./history.js";
-import { errorWords, fill, language, notify, number, say, setLanguage, t } from "./texts.js";
+import { counted, errorWords, fill, language, notify, number, say, setLanguage, t } from "./texts.js";
 import { redraw } from "./picture.js";
 import { fitBox } from "./view.js";
 import { bounds } from "./points.js";
@@ -21,6 +21,7 @@ import "./strip.js";
 import "./step.js";
 import "./chart.js";
 import "./method.js";
+import "./side_by_side.js";
 import "./ledger.js";
 import "./lift3d.js";
 import "./share.js";
@@ -148,7 +149,7 @@ on("run", () => {
     fitBox();
     seen();
   }
-  if (state.run && !state.playing) say(t("live_run", { mistakes: state.run.mistakes, ended: t(state.run.updates ? `ended_${state.run.status}` : "solved") }));
+  if (state.run && !state.playing) say(state.run.updates ? t("live_run", { mistakes: counted(state.run.mistakes), ended: t(`ended_${state.run.status}`) }) : state.run.units ? t("units_all", { units: counted(state.run.units.length) }) : t("solved"));
   else if (state.failure) say(errorWords(state.failure));
   redraw();
 });

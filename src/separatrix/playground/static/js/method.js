@@ -9,21 +9,25 @@ import { element, t } from "./texts.js";
 const form = document.getElementById("settings");
 
 const CHOICES = {
-  method: ["perceptron", "kernel", "max_margin", "soft_margin", "linear_program"],
+  method: ["perceptron", "kernel", "passive_aggressive", "winnow", "network", "max_margin", "soft_margin", "linear_program"],
   order: ["cyclic", "shuffled", "worst", "working_set"],
   start: ["zeros", "random"],
   average: ["last", "averaged", "voted"],
   intercept: ["free", "lifted"],
+  variant: ["PA", "PA-I", "PA-II"],
   form: ["primal", "dual"],
 };
 const NUMBERS = {
   rate: { min: 1e-9, max: 1e9, step: "any" },
+  margin: { min: 0, max: 1e9, step: "any" },
   passes: { min: 1, max: 5000, step: 1 },
   updates: { min: 1, max: 20000, step: 1 },
   seed: { min: 0, max: 2147483647, step: 1 },
   C: { min: 1e-9, max: 1e9, step: "any" },
   budget: { min: 2, max: 500, step: 1, optional: true },
 };
+
+export const GENTLE = 1 / 32; // the learning rate of Winnow, whose weights are at most one
 
 export function change(values, { moment = "keep" } = {}) {
   state.settings = { ...state.settings, ...values };
@@ -37,7 +41,8 @@ export function change(values, { moment = "keep" } = {}) {
 // Change combinations of settings that the library would refuse.
 function tidy() {
   const s = state.settings;
-  if (s.method === "kernel" && s.order !== "shuffled") s.order = "cyclic";
+  if (["kernel", "passive_aggressive", "winnow"].includes(s.method) && s.order !== "shuffled") s.order = "cyclic";
+  if (s.renormalise) s.margin = 0;
   if (s.order === "worst" && s.average !== "last") s.order = "cyclic";
   if (s.renormalise && s.average !== "last") s.renormalise = false;
   if (s.budget !== null && s.average !== "last" && s.method === "kernel") s.average = "last";
@@ -50,7 +55,10 @@ function choice(name, allowed = CHOICES[name]) {
     option.selected = state.settings[name] === value;
     select.append(option);
   }
-  select.addEventListener("change", () => change({ [name]: select.value }, { moment: name === "method" ? "start" : "keep" }));
+  select.addEventListener("change", () => {
+    if (name === "method") change({ method: select.value, rate: select.value === "winnow" ? GENTLE : 1 }, { moment: "start" });
+    else change({ [name]: select.value });
+  });
   return element("label", { className: "stack" }, element("span", { text: t(name) }), select);
 }
 
@@ -89,6 +97,7 @@ function parts() {
       pair(choice("order", average === "last" ? CHOICES.order : ["cyclic", "shuffled", "working_set"]), choice("average", order === "worst" || renormalise ? ["last"] : CHOICES.average)),
       pair(choice("start"), numeric("rate")),
       pair(numeric("updates"), chance ? numeric("seed") : numeric("passes")),
+      ...(renormalise ? [] : [numeric("margin")]),
       flag("lift"),
       ...(average === "last" ? [flag("renormalise")] : []),
     ];
@@ -101,6 +110,10 @@ function parts() {
       flag("lift"),
     ];
   }
+  const visits = [pair(choice("order", ["cyclic", "shuffled"]), numeric(order === "shuffled" ? "seed" : "passes")), numeric("updates"), flag("lift")];
+  if (method === "passive_aggressive") return [pair(choice("variant"), numeric("C")), ...visits];
+  if (method === "winnow") return [numeric("rate"), ...visits];
+  if (method === "network") return [];
   if (method === "soft_margin") return [pair(numeric("C"), choice("intercept")), flag("lift")];
   if (method === "max_margin") return [choice("intercept"), flag("lift")];
   return [choice("form"), flag("lift")];
@@ -108,7 +121,8 @@ function parts() {
 
 export function show() {
   const focused = form.contains(document.activeElement) ? document.activeElement.name : "";
-  form.replaceChildren(choice("method"), ...parts());
+  const about = element("p", { className: "small muted", text: t(`about_${state.settings.method}`) });
+  form.replaceChildren(choice("method"), about, ...parts());
   if (focused) form.querySelector(`[name="${CSS.escape(focused)}"]`)?.focus();
 }
 

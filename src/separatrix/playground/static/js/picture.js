@@ -6,6 +6,7 @@ import { CanvasPen } from "./pen.js";
 import { drawField } from "./field.js";
 import { drawHulls, drawRoad, drawWitness } from "./proof_drawing.js";
 import { number, t } from "./texts.js";
+import { clipSegment, drawUnits, isTaken } from "./units.js";
 
 const REGION = 0.16;
 
@@ -46,20 +47,11 @@ function drawBorders(pen, view, planes, paint) {
       // with more than two classes, only where both lead the rest
       planes.forEach((third, at) => {
         if (at === one || at === other || ends.length < 2) return;
-        ends = cut(ends, planes[one].map((value, k) => value - third[k]));
+        ends = clipSegment(ends, planes[one].map((value, k) => value - third[k]));
       });
       if (ends.length === 2) pen.path(ends.map(view.toPicture), paint);
     }
   }
-}
-
-function cut([p, q], [a, b, c]) {
-  const [u, v] = [a * p[0] + b * p[1] + c, a * q[0] + b * q[1] + c];
-  if (u < 0 && v < 0) return [];
-  if (u >= 0 && v >= 0) return [p, q];
-  const share = u / (u - v);
-  const middle = [p[0] + share * (q[0] - p[0]), p[1] + share * (q[1] - p[1])];
-  return u >= 0 ? [p, middle] : [middle, q];
 }
 
 function drawRegions(pen, view, paint, planes) {
@@ -150,7 +142,7 @@ function drawNormals(pen, view, paint, width, height, size) {
 function drawPoints(pen, view, paint, size) {
   const { run, shown } = state;
   const step = frameAt(state.moment);
-  const counts = run?.updates ? countsAt(step.made) : (run?.counts ?? []);
+  const counts = run?.updates ? countsAt(step.made) : run?.units ? [] : (run?.counts ?? []);
   const most = Math.max(1e-12, ...(run?.counts ?? [1]));
   const base = size * (shown.rows.length > 400 ? 3.8 : shown.rows.length > 150 ? 4.8 : 6.5);
   const chosen = new Set(state.selected);
@@ -159,7 +151,7 @@ function drawPoints(pen, view, paint, size) {
     const [x, y] = view.toPicture(place);
     const r = radius(row);
     const label = shown.labels[row];
-    mark(pen, label, x, y, r, { fill: paint.classes[label], stroke: paint.ink, width: (counts[row] > 0 ? 1.8 : 1) * size });
+    mark(pen, label, x, y, r, { fill: paint.classes[label], stroke: paint.ink, width: (counts[row] > 0 ? 1.8 : 1) * size, alpha: run?.units && isTaken(row) ? 0.35 : 1 });
     if (chosen.has(row)) pen.circle(x, y, r + 6 * size, { stroke: paint.ink, width: 2 * size, dash: [3, 3] });
     else if (row === state.hovered) pen.circle(x, y, r + 5 * size, { stroke: paint.muted, width: 1.5 * size });
   });
@@ -194,15 +186,17 @@ export function drawPicture(pen, width, height, { size = 1, hand = false } = {})
   const view = frame(state.box, width, height);
   const planes = planesNow();
   pen.path([[0, 0], [width, 0], [width, height], [0, height]], { fill: paint.paper, close: true });
-  if (state.run?.field && !planes) drawField(pen, view, paint, state.run, REGION);
+  if (state.run?.units) drawUnits(pen, view, paint, size);
+  else if (state.run?.field && !planes) drawField(pen, view, paint, state.run, REGION);
   else if (planes) drawRegions(pen, view, paint, planes);
   drawAxes(pen, view, paint, width, height, size);
-  drawHulls(pen, view, paint, size);
+  const proving = !state.run?.units || state.why.kind; // a network is drawn without hulls
+  if (proving) drawHulls(pen, view, paint, size);
   drawRoad(pen, view, paint, size);
   if (planes && !(state.why.kind === "road" && state.road)) drawLines(pen, view, paint, planes, size);
   if (planes && !state.why.kind) drawNormals(pen, view, paint, width, height, size);
   drawPoints(pen, view, paint, size);
-  drawWitness(pen, view, paint, size);
+  if (proving) drawWitness(pen, view, paint, size);
   if (!hand) return;
   drawInHand(pen, view, paint, size);
   drawCursor(pen, view, paint);

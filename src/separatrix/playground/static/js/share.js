@@ -6,6 +6,7 @@ import { download } from "./files.js";
 import { linkNow } from "./link.js";
 import { SvgPen } from "./pen.js";
 import { drawPicture } from "./picture.js";
+import { script } from "./python.js";
 import { pause } from "./timeline.js";
 import { t } from "./texts.js";
 
@@ -73,7 +74,11 @@ on("run words", () => {
   $("save-gif").disabled = !hasFilm();
   $("save-mp4").hidden = videoType() === null;
   $("save-mp4").disabled = !hasFilm();
-  $("no-film").textContent = state.run && !state.run.updates ? t("no_film") : "";
-  if (state.run?.code) $("code").value = state.run.code;
-  else if (!state.run) $("code").value = "";
+  $("no-film").textContent = state.run && !state.run.updates && !state.run.units ? t("no_film") : "";
+});
+
+let due = 0;
+on("run settings", () => {
+  clearTimeout(due); // while a point is dragged, the picture comes first
+  due = setTimeout(() => { $("code").value = state.shown.rows.length ? script(state.shown, state.settings) : ""; }, 80);
 });

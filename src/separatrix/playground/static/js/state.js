@@ -3,9 +3,9 @@
 export const VERSION = 1;
 
 export const DEFAULTS = Object.freeze({
-  method: "perceptron", order: "cyclic", start: "zeros", rate: 1, lift: true, renormalise: false, average: "last",
+  method: "perceptron", order: "cyclic", start: "zeros", rate: 1, margin: 0, lift: true, renormalise: false, average: "last",
   passes: 1000, updates: 2000, seed: 0, kernel: { kind: "gaussian", c: 1 }, budget: null,
-  intercept: "free", C: 1, form: "primal",
+  intercept: "free", C: 1, variant: "PA", form: "primal",
 });
 
 export function emptyData() {
@@ -93,18 +93,20 @@ export const placesNow = () => (isFlat() ? state.data.rows : places());
 // Whether the verdict that is shown is about the points as they are.
 export const isJudged = () => Boolean(state.verdict) && state.judged === state.data;
 
-// The steps: looks at points if the answer lists them, otherwise updates.
+// The steps: looks at points if the answer lists them, otherwise updates; of a network its units, and the default.
 export function frames() {
   const { run } = state;
-  if (!run || !run.updates) return 0;
+  if (run?.units) return run.units.length + 1;
+  if (!run?.updates) return 0;
   return run.visits ? run.visits.rows.length : run.updates.rows.length;
 }
 
 export function frameAt(moment) {
   const { run } = state;
-  if (!run || !run.updates) return null;
+  if (!run || !(run.updates || run.units)) return null;
   const { visits, updates } = run;
   if (moment <= 0) return { start: true, made: 0, before: 0, mistake: false, row: -1 };
+  if (run.units) return { start: false, made: moment, before: moment - 1, mistake: false, row: -1 };
   if (!visits) {
     const at = moment - 1;
     return { start: false, row: updates.rows[at], score: updates.scores[at], mistake: true, before: at, made: moment };

@@ -1,7 +1,7 @@
 // What happens at this step: in words, then with its numbers.
 
 import { state, on, frames, frameAt, countsAt } from "./state.js";
-import { coordinates, element, errorWords, number, t, vector } from "./texts.js";
+import { counted, element, errorWords, number, stepKind, t, vector } from "./texts.js";
 
 const card = document.getElementById("step");
 const line = (text, className) => element("p", { text, className });
@@ -17,14 +17,38 @@ function show() {
     return;
   }
   const step = frameAt(state.moment);
-  card.replaceChildren(...(step ? stepLines(run, step) : solvedLines(run)));
+  card.replaceChildren(...(!step ? solvedLines(run) : run.units ? unitLines(run, step) : stepLines(run, step)));
+}
+
+// The score that a point needs, so that the method leaves the weights as they are.
+function level() {
+  const { method, margin } = state.settings;
+  return method === "passive_aggressive" ? 1 : method === "perceptron" ? margin : 0;
+}
+
+function mistakeWords(step) {
+  if (stepKind() === "updates") return step.score > 0 ? "step_update_close" : "step_update_wrong";
+  return step.score === 0 ? "step_tie" : "step_mistake";
+}
+
+function scoreWords({ mistake }) {
+  if (state.settings.method === "passive_aggressive") return mistake ? "step_below" : "step_reaches";
+  return mistake ? "step_not_above" : "step_above";
+}
+
+// What the unit that is shown holds, or the class of the points that no unit holds.
+function unitLines({ units, rest, classes }, step) {
+  if (step.start) return [line(t("unit_start"))];
+  const unit = units[step.made - 1];
+  if (unit) return [line(t("unit_holds", { made: step.made, count: unit.rows.length, name: name(classes[unit.label]) }), "lead"), line(t("unit_first"))];
+  return [line(t("units_all", { units: counted(units.length) }), "lead right"), line(t("unit_rest", { name: name(classes[rest]) }))];
 }
 
 function stepLines(run, step) {
   if (step.start) {
     const weights = run.updates.weights?.[0]?.flat() ?? [0];
     const zero = weights.every((value) => value === 0);
-    return [line(t(zero ? "step_zero" : "step_start")), ...(zero ? [] : [line(`w = ${vector(weights)}`, "math")])];
+    return [line(t(zero ? "step_zero" : "step_start")), line(t("what_score"), "muted"), ...(zero ? [] : [line(`w = ${vector(weights)}`, "math")])];
   }
   const values = { made: step.made, row: step.row + 1, name: name(state.shown.labels[step.row]) };
   const end = state.moment === frames();
@@ -32,11 +56,11 @@ function stepLines(run, step) {
   const lines = [];
   if (end) lines.push(...endLines(run));
   if (!end || step.mistake) {
-    lines.push(line(t(step.mistake ? (step.score === 0 ? "step_tie" : "step_mistake") : "step_right", values), `lead ${step.mistake ? "mistake" : "right"}`));
-    const score = element("p", { className: "math" }, `${t("step_score")} `, scoreFormula(run, step, wide), ` ${t(step.mistake ? "step_not_above" : "step_above")}`);
+    lines.push(line(t(step.mistake ? mistakeWords(step) : "step_right", values), `lead ${step.mistake ? "mistake" : "right"}`));
+    const score = element("p", { className: "math" }, `${t("step_score")} `, scoreFormula(run, step, wide), ` ${t(scoreWords(step), { level: number(level()) })}`);
     lines.push(score);
   }
-  if (step.mistake) lines.push(line(t("step_fix"), ""), ...updateLines(run, step, wide));
+  if (step.mistake) lines.push(line(t(run.theorem ? `step_fix_${state.settings.method}` : "step_fix"), ""), ...updateLines(run, step, wide));
   return lines;
 }
 
@@ -64,8 +88,12 @@ function updateLines(run, step, wide) {
     return lines;
   }
   const x = lifted(step.row);
-  const rate = state.settings.rate;
   const [before, after] = [updates.weights[at], updates.weights[at + 1]];
+  if (state.settings.method === "winnow") return wide ? [] : [line(`w = ${vector(before.flat())}`, "math"), line(`  → ${vector(after.flat())}`, "math")];
+  // a passive-aggressive step is as long as it has to be
+  const added = after.flat().map((value, k) => value - before.flat()[k]);
+  const parts = run.classes.length === 2 ? 1 : 2; // half of the step changes each of two vectors
+  const rate = run.theorem ? Math.hypot(...added) / Math.hypot(...x) * Math.sqrt(parts) : state.settings.rate;
   if (run.classes.length === 2) {
     const factor = sign(step.row) * rate;
     const told = Math.abs(factor) === 1 ? (factor > 0 ? "+" : "−") : `${factor > 0 ? "+" : "−"} ${number(Math.abs(factor))}·`;
@@ -86,9 +114,10 @@ function updateLines(run, step, wide) {
 }
 
 function endLines(run) {
-  const lines = [line(t(`ended_${run.status}`), run.converged ? "lead right" : "lead mistake")];
+  const reached = run.converged && stepKind() === "updates" ? "ended_right" : `ended_${run.status}`;
+  const lines = [line(t(reached), run.converged ? "lead right" : "lead mistake")];
   if (run.errors) lines.push(line(t("errors_left", { count: run.errors, all: state.shown.rows.length })));
-  if (run.updates && state.settings.start === "zeros" && state.settings.average === "last" && run.classes.length === 2) lines.push(line(t("step_sum", { count: run.counts.filter((count) => count > 0).length, all: state.shown.rows.length })));
+  if (run.updates && !run.theorem && !state.settings.margin && state.settings.start === "zeros" && state.settings.average === "last" && run.classes.length === 2) lines.push(line(t("step_sum", { count: run.counts.filter((count) => count > 0).length, all: state.shown.rows.length })));
   if (run.updates && run.model.weights && run.classes.length === 2 && state.shown.columns.length < 5) lines.push(line(equation(run.model.weights), "math"));
   if (state.settings.average === "averaged") lines.push(line(t("shown_average"), "muted small"));
   if (state.settings.average === "voted") lines.push(line(t("shown_vote"), "muted small"));

@@ -1,7 +1,7 @@
 // The verdict strip: one sentence, live while points are moved, never blank; and the question "Why?".
 
 import { state, on, classCount, frameAt, frames, isJudged } from "./state.js";
-import { errorWords, mistakes, say, t, whole } from "./texts.js";
+import { errorWords, counted, say, t, whole } from "./texts.js";
 import { explain } from "./proof.js";
 
 const $ = (id) => document.getElementById(id);
@@ -32,7 +32,7 @@ function sentence(verdict) {
   const bound = run.proof?.bound ?? null;
   const step = frameAt(state.moment);
   const end = state.moment >= frames();
-  const values = { what, mistakes: mistakes(end ? run.mistakes : step.made, end), bound: bound === null ? "" : whole(bound) };
+  const values = { what, mistakes: counted(end ? run.mistakes : step.made, end), bound: bound === null ? "" : whole(bound) };
   if (end && !run.converged) return t("says_unfinished", values);
   return t(`says_${end ? "separated" : "learning"}${bound === null ? "" : "_bound"}`, values);
 }

@@ -1,8 +1,9 @@
 // The user's own points: paste or drop a table, choose the target and the columns.
 
 import { begin } from "./state.js";
-import { Refusal, ask } from "./api.js";
+import { Refusal } from "./api.js";
 import { commit } from "./history.js";
+import { readTable } from "./pasted.js";
 import { element, errorWords, notify, t } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
@@ -29,10 +30,10 @@ export function open(text = "") {
   if (text) read();
 }
 
-async function read() {
+function read() {
   reset();
   try {
-    table = await ask("table", { text: $("table-text").value || " " });
+    table = readTable({ text: $("table-text").value || " " });
   } catch (problem) {
     if (!(problem instanceof Refusal)) throw problem;
     $("table-error").textContent = errorWords(problem);

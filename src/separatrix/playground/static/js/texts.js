@@ -1,5 +1,6 @@
 // The words of the page in the language that is chosen, and how numbers are written in it.
 
+import { state } from "./state.js";
 import { WORDS } from "./words.js";
 import { LESSON_WORDS } from "./lesson_words.js";
 
@@ -44,8 +45,15 @@ export function number(value, digits = 4) {
 // A count: a whole number, with a mark at the thousands.
 export const whole = (value) => (value < 1e9 ? Math.floor(value).toLocaleString(language()) : number(value, 3));
 
+// What the steps of the method are: units of a network, updates that need not be mistakes, or mistakes.
+export function stepKind() {
+  const { method, margin } = state.settings;
+  if (method === "network") return "units";
+  return method === "passive_aggressive" || (method === "perceptron" && margin > 0) ? "updates" : "mistakes";
+}
+
 // "1 mistake" or "23 mistakes"; German has another form after a preposition.
-export const mistakes = (count, after = false) => (count === 1 ? t("mistakes_1") : t(after ? "mistakes_after_many" : "mistakes_many", { count: whole(count) }));
+export const counted = (count, after = false) => t(`${stepKind()}_${count === 1 ? "1" : after ? "after_many" : "many"}`, { count: whole(count) });
 
 // A share, as a percentage: with a digit after the point if it is small.
 export const percent = (share) => `${number(100 * share, share >= 0.0995 && share <= 0.9905 ? 2 : 3)} %`;

@@ -2,7 +2,7 @@
 
 import { state, on, tell, frames, frameAt, stops, stopNow } from "./state.js";
 import { flush } from "./picture.js";
-import { mistakes, number, say, t } from "./texts.js";
+import { counted, number, say, stepKind, t } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
 const slider = $("moment");
@@ -22,9 +22,10 @@ function announce() {
   const step = frameAt(state.moment);
   if (!step) return;
   if (step.start) say(t("live_start"));
+  else if (state.run.units) say($("step").textContent);
   else {
-    const end = state.moment === frames() ? ` ${t("live_end", { mistakes: state.run.mistakes })}` : "";
-    say(t(step.mistake ? "live_mistake" : "live_right", { made: step.made, row: step.row + 1, score: number(step.score) }) + end);
+    const end = state.moment === frames() ? ` ${t("live_end", { mistakes: counted(state.run.mistakes) })}` : "";
+    say(t(step.mistake ? `live_${stepKind()}` : "live_right", { made: step.made, row: step.row + 1, score: number(step.score) }) + end);
   }
 }
 
@@ -95,7 +96,7 @@ function show() {
   const list = stops();
   const here = stopNow();
   const last = frames();
-  const steps = Boolean(state.run?.updates);
+  const steps = Boolean(state.run?.updates || state.run?.units);
   slider.max = String(list.length - 1);
   slider.value = String(here);
   slider.disabled = !last;
@@ -103,10 +104,11 @@ function show() {
   $("timeline").classList.toggle("idle", Boolean(state.run) && !steps);
   for (const [id, off] of [["to-start", state.moment <= 0], ["to-back", state.moment <= 0], ["to-next", state.moment >= last], ["to-end", state.moment >= last], ["play", !last]]) $(id).disabled = off;
   $("pace").disabled = !state.run?.visits;
+  $("pace").hidden = Boolean(state.run?.units);
   const step = frameAt(state.moment);
-  const values = step && { made: step.made, all: state.run.updates.rows.length, at: state.moment, of: last };
-  $("moment-text").textContent = !step ? "" : t(state.run.visits && state.pace === "looks" ? "at_look" : "at_mistake", values);
-  $("counter").textContent = step ? mistakes(step.made) : "";
+  const values = step && { made: step.made, all: state.run.updates?.rows.length ?? last - 1, at: state.moment, of: last };
+  $("moment-text").textContent = !step ? "" : step.made > values.all ? t("at_default") : t(state.run.visits && state.pace === "looks" ? "at_look" : `at_${stepKind()}`, values);
+  $("counter").textContent = step ? counted(Math.min(step.made, values.all)) : "";
   slider.setAttribute("aria-valuetext", $("moment-text").textContent);
 }
 

@@ -3,20 +3,23 @@
 
 import { check } from "./check.js";
 import { paraboloid } from "./paraboloid.js";
-import { readTable } from "./pasted.js";
 import { Refusal } from "./refusal.js";
 import { readSettings, MOST_POINTS } from "./requests.js";
-import { runKernel, runMaxMargin, runPerceptron } from "./run.js";
+import { runKernel, runMaxMargin, runNetwork, runOnline, runPerceptron } from "./run.js";
 import { verdict } from "./separability.js";
 
 const planar = ({ data }) => data.columns.length === 2 && data.rows.length <= MOST_POINTS;
 
-const RUNS = { perceptron: runPerceptron, kernel: runKernel, max_margin: runMaxMargin };
+const RUNS = { perceptron: runPerceptron, kernel: runKernel, passive_aggressive: runOnline, winnow: runOnline, network: runNetwork, max_margin: runMaxMargin };
+const ALONE = ["passive_aggressive", "winnow", "network"]; // the server does not answer for them
 
 const ANSWERS = {
   run(request) {
-    if (!planar(request)) return undefined;
     const { method, budget } = readSettings(request.settings);
+    if (!planar(request)) {
+      if (ALONE.includes(method)) throw new Refusal("planar_only", "", { most: MOST_POINTS });
+      return undefined;
+    }
     return budget === null || method !== "kernel" ? RUNS[method]?.(request) : undefined;
   },
   verdict(request) {
@@ -27,7 +30,6 @@ const ANSWERS = {
     if (request.data.columns.length !== 2) throw new Refusal("not_flat", "The lift is drawn for points with two columns.");
     return planar(request) ? paraboloid(request) : undefined;
   },
-  table: readTable,
   verify: (request) => (planar(request) ? check(request) : undefined),
 };
 

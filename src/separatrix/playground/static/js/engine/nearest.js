@@ -1,6 +1,6 @@
 // The point of a convex hull that is nearest to zero (Wolfe 1976). Its direction has the largest margin, its length is that margin.
 
-import { dot, sum } from "./scores.js";
+import { dot, rivalsOf, sum } from "./scores.js";
 
 const ROUNDS = 1000;
 const CLOSE = 4e-16; // relative to the product of both lengths: below this, rounding decides
@@ -84,7 +84,7 @@ const lowest = (points, direction) => points.reduce((best, point) => (dot(point.
 // The signed rows: with several classes, one for each row and rival, with a block of coordinates for each class (Kesler).
 export function signedRows(rows, codes, classes) {
   if (classes === 2) return rows.map((row, at) => ({ row: at, rival: 0, vector: codes[at] ? row : row.map((value) => -value) }));
-  return rows.flatMap((row, at) => Array.from({ length: classes }, (_, rival) => rival).filter((rival) => rival !== codes[at]).map((rival) => ({
+  return rows.flatMap((row, at) => rivalsOf(codes[at], classes).map((rival) => ({
     row: at,
     rival,
     vector: Array.from({ length: classes }, (_, code) => row.map((value) => (code === codes[at] ? value : code === rival ? -value : 0))).flat(),

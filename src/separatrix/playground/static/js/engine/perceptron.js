@@ -1,4 +1,5 @@
-// Rosenblatt's perceptron: add every misclassified row to the weights until no row is misclassified.
+// Rosenblatt's perceptron: add every misclassified row to the weights until no row is misclassified. With a margin b, a row is
+// added until its score is above b.
 
 import { Generator } from "./random.js";
 import { correction, dot, norm, rivalOf, signedScore } from "./scores.js";
@@ -59,7 +60,7 @@ class Learner {
     for (const row of order) {
       const score = this.score(row);
       lowest = Math.min(lowest, score);
-      if (!(score > 0)) {
+      if (!(score > this.settings.margin)) {
         if (this.full) break;
         this.correct(row, this.visits + seen);
       }
@@ -68,14 +69,14 @@ class Learner {
     }
     this.visits += seen;
     const clean = seen === order.length && this.updates.length === before;
-    this.endReading(clean ? { made: before, errors: 0, lowest } : null);
+    this.endReading(clean ? { made: before, errors: 0, lowest, clear: true } : null);
     return clean;
   }
 
   look() {
     const scores = this.rows.map((_, row) => this.score(row));
     const lowest = Math.min(...scores);
-    return { made: this.updates.length, errors: scores.filter((score) => !(score > 0)).length, lowest, row: scores.indexOf(lowest) };
+    return { made: this.updates.length, errors: scores.filter((score) => !(score > 0)).length, lowest, clear: lowest > this.settings.margin, row: scores.indexOf(lowest) };
   }
 
   scan() {
@@ -88,7 +89,7 @@ class Learner {
     this.history += 1;
     if (standing) {
       this.latest = standing;
-      if (standing.errors === 0) return;
+      if (standing.clear) return;
       if (this.best && standing.errors < this.best.errors) this.best = { ...standing, weights: this.weights.map((vector) => [...vector]) };
     }
     this.lookForCycle();
@@ -159,7 +160,7 @@ function lowestOf(rows, score) {
 function runWorst(learner) {
   while (!learner.stopped()) {
     const found = learner.scan();
-    if (found.errors === 0 || learner.stopped()) return;
+    if (found.clear || learner.stopped()) return;
     learner.correct(found.row, learner.visits);
     learner.visits += 1;
   }
@@ -169,7 +170,7 @@ function runWorst(learner) {
 export function solvePerceptron(rows, codes, classes, settings, listing) {
   const chance = new Generator(settings.seed);
   const learner = new Learner(rows, codes, classes, settings, chance, listing);
-  const inTurn = settings.average !== "last" || settings.renormalise;
+  const inTurn = settings.average !== "last" || settings.renormalise || settings.margin > 0;
   const order = settings.order === "working_set" && inTurn ? "shuffled" : settings.order;
   if (order === "working_set") runWorkingSet(learner);
   else if (order === "worst") runWorst(learner);
@@ -185,7 +186,7 @@ function finish(learner, order) {
   const mistakes = learner.updates.length;
   let standing = learner.latest && learner.latest.made === mistakes ? learner.latest : learner.look();
   let status = learner.cycle ? "inseparable" : learner.full ? "update_limit" : "pass_limit";
-  if (standing.errors === 0) status = "separated";
+  if (standing.errors === 0) status = standing.clear ? "separated" : "margin_missed";
   else if (learner.best && learner.best.errors < standing.errors) {
     standing = learner.best; // the weights with the fewest errors (Gallant's pocket)
     learner.weights = standing.weights;

@@ -5,8 +5,9 @@ import { kernelMargin } from "./kernel_margin.js";
 import { solveKernelPerceptron } from "./kernel_perceptron.js";
 import { kernelOf, needRange } from "./kernels.js";
 import { largestMargin, widestRoad } from "./nearest.js";
+import { growNetwork } from "./network.js";
+import { solveOnline, theoremOf } from "./online.js";
 import { MOST_LOOKS, solvePerceptron } from "./perceptron.js";
-import { script } from "./python.js";
 import { Refusal } from "./refusal.js";
 import { lifted, readPoints } from "./requests.js";
 import { correction, dot, norm, scoreOf, signedScore, sum, winner } from "./scores.js";
@@ -23,7 +24,7 @@ const NARROW = 1e-12; // below this share of the coordinates, a margin may be a 
 const finite = (value) => (Number.isFinite(value) ? value : null);
 
 // What every answer has; the rest differs by method.
-function answerOf({ data, settings, live }, points, run, rest) {
+function answerOf({ data, settings }, points, run, rest) {
   return {
     status: run.status,
     converged: run.status === "separated",
@@ -36,7 +37,6 @@ function answerOf({ data, settings, live }, points, run, rest) {
     visits: null,
     proof: null,
     field: null,
-    code: live ? "" : script(data, settings),
     ...rest,
   };
 }
@@ -76,18 +76,24 @@ export function runPerceptron(request) {
   const steps = replay(run, rows, codes, settings);
   const proof = live ? null : lengthBounds(run, rows, codes, classes, settings);
   const last = run.average ?? run.weights;
-  const row = (place) => (settings.lift ? [...place, 1] : place);
-  const linear = (place) => last.map((vector) => dot(vector, row(place)));
-  const votes = settings.average === "voted";
   const vote = voteOf(run, codes, settings.rate);
   const voted = (place) => {
-    const x = row(place);
+    const [x] = lifted([place], settings.lift);
     return vote(rows.map((other) => dot(other, x)), run.start.map((vector) => dot(vector, x)));
   };
-  const wide = (vector) => (settings.lift ? vector : [...vector, 0]);
-  const planes = (vectors) => (classes === 2 ? [[0, 0, 0], wide(vectors[0])] : vectors.map(wide));
+  const answer = linearAnswer(request, points, run, steps, { last, proof, margin: marginOf(run, rows, classes, settings) });
+  if (settings.average !== "voted") return answer;
+  return { ...answer, model: modelOf(points, voted, { margin: answer.model.margin }), field: box ? fieldOf(box, voted, null) : null };
+}
+
+// The answer about a run whose steps are weights, of which the last ones predict.
+function linearAnswer(request, points, run, steps, { last, proof, margin, theorem = null }) {
+  const { settings: { lift }, live } = request;
+  const linear = (place) => last.map((vector) => dot(vector, lifted([place], lift)[0]));
+  const wide = (vector) => (lift ? vector : [...vector, 0]);
+  const planes = (vectors) => (vectors.length === 1 ? [[0, 0, 0], wide(vectors[0])] : vectors.map(wide));
   return answerOf(request, points, run, {
-    model: modelOf(points, votes ? voted : linear, { weights: votes ? null : planes(last), margin: marginOf(run, rows, classes, settings) }),
+    model: modelOf(points, linear, { weights: planes(last), margin }),
     updates: {
       ...told(run, steps),
       weights: steps.states.map((state) => (state.length === 1 ? state[0] : state)),
@@ -96,8 +102,39 @@ export function runPerceptron(request) {
     },
     visits: live ? null : looksOf(run),
     proof: proof && proof.told,
-    field: votes && box ? fieldOf(box, voted, null) : null,
+    theorem,
     counts: countsOf(points, run.updates),
+  });
+}
+
+// Passive-aggressive learning and Winnow: what their theorems bound comes with the run.
+export function runOnline(request) {
+  const { data, settings, live } = request;
+  const points = readPoints(data);
+  const rows = lifted(points.rows, settings.lift);
+  const classes = points.present.length;
+  const run = solveOnline(rows, points.codes, classes, settings);
+  const steps = { ...measured(run.states, rows, points.codes), states: run.states, scores: run.updates.map(({ score }) => score), step: 1, whole: false };
+  const margin = [run.lowest / norm(run.weights), Infinity];
+  if (live) return linearAnswer(request, points, run, steps, { last: run.weights, proof: null, margin });
+  const theorem = theoremOf(settings, run, rows, classes, largestMargin(rows, points.codes, classes));
+  if (theorem.bound !== null) theorem.bound *= SAFE;
+  const told = { bound: settings.method === "winnow" ? theorem.bound : null, name: settings.method, start: 0, radius: null, margin: null };
+  return linearAnswer(request, points, run, steps, { last: run.weights, proof: { told }, margin, theorem });
+}
+
+// A network of perceptrons: the first half-plane that holds a point gives it its class.
+export function runNetwork(request) {
+  const points = readPoints(request.data);
+  const { units, rest } = growNetwork(points);
+  const predicted = points.rows.map(() => rest);
+  for (const { rows, label } of units) for (const row of rows) predicted[row] = label;
+  return answerOf(request, points, { status: "solved", mistakes: 0, updates: [], errors: 0 }, {
+    converged: true,
+    model: { planes: null, weights: null, margin: [null, null], objective: [null, null], predicted, lowest: null, margin_planes: false },
+    units,
+    rest,
+    counts: points.rows.map(() => 0),
   });
 }
 
@@ -147,6 +184,17 @@ function replay(run, rows, codes, settings) {
     const length = settings.renormalise ? norm(weights) : 0;
     states.push(length > 0 ? weights.map((vector) => vector.map((value) => value / length)) : weights);
   }
+  return {
+    ...measured(states, rows, codes),
+    states,
+    scores,
+    step: settings.rate / (states[0].length === 1 ? 1 : 2),
+    whole: !settings.renormalise && states[0].flat().every((value) => value === 0),
+  };
+}
+
+// What each of these weights proves: their squared length, the lowest score, and the number of rows that are not right.
+function measured(states, rows, codes) {
   const lowest = [], errors = [];
   for (const weights of states) {
     let least = Infinity, wrong = 0;
@@ -158,15 +206,7 @@ function replay(run, rows, codes, settings) {
     lowest.push(least);
     errors.push(wrong);
   }
-  return {
-    states,
-    scores,
-    squares: states.map((weights) => sum(weights.map((vector) => dot(vector, vector)))),
-    lowest,
-    errors,
-    step: settings.rate / (states[0].length === 1 ? 1 : 2),
-    whole: !settings.renormalise && states[0].flat().every((value) => value === 0),
-  };
+  return { squares: states.map((weights) => sum(weights.map((vector) => dot(vector, vector)))), lowest, errors };
 }
 
 // The same for a kernel: the states are the coefficients of the support, in the order of the rows, in one list.
@@ -253,7 +293,7 @@ function lengthBounds(run, rows, codes, classes, settings) {
   const radius = Math.sqrt(Math.max(...rows.map((row) => dot(row, row))));
   const { lower: margin, unit } = largestMargin(rows, codes, classes);
   const start = norm(run.start);
-  const reach = (many ? Math.SQRT1_2 : 1) * settings.rate * radius; // of an update
+  const reach = Math.sqrt(((settings.rate * radius) ** 2 + 2 * settings.margin * settings.rate) / (many ? 2 : 1)); // of an update
   const gain = (many ? 0.5 : 1) * settings.rate * margin;
   const proof = { bound: null, name: "", start, radius: settings.renormalise ? null : reach, margin: null };
   if (!(margin > 1e-12 * radius)) return { told: proof };

@@ -9,6 +9,9 @@ export function dot(w, x) {
 export const sum = (values) => values.reduce((total, value) => total + value, 0);
 export const norm = (vectors) => Math.sqrt(sum(vectors.map((vector) => dot(vector, vector))));
 
+// The other classes.
+export const rivalsOf = (own, classes) => Array.from({ length: classes }, (_, rival) => rival).filter((rival) => rival !== own);
+
 // The wrong class with the largest output; of equal outputs the first, and 0 if there are two classes.
 export function rivalOf(outputs, own) {
   if (outputs.length === 1) return 0;

@@ -8,7 +8,7 @@ import { kernelOf, needRange } from "./kernels.js";
 import { kernelMargin } from "./kernel_margin.js";
 import { largestMargin } from "./nearest.js";
 import { lifted, readPoints } from "./requests.js";
-import { dot } from "./scores.js";
+import { dot, rivalsOf } from "./scores.js";
 
 const ROUGH = { gap: 1e-3, rounds: 2000 }; // how far apart the bounds of a kernel's margin may be, unless the rounds end
 const MOST_MONOMIALS = 28; // exact arithmetic on more of them takes seconds
@@ -74,7 +74,7 @@ function exactRows(rows, degrees, lift) {
 // With several classes there is one signed row for each rival. The block of the last class is left out: it is minus the sum of the others.
 function signedRows(rows, codes, classes) {
   if (classes === 2) return rows.map((x, row) => ({ row, rival: 1 - codes[row], vector: codes[row] ? x : x.map((value) => -value) }));
-  return rows.flatMap((x, row) => Array.from({ length: classes }, (_, rival) => rival).filter((rival) => rival !== codes[row]).map((rival) => ({
+  return rows.flatMap((x, row) => rivalsOf(codes[row], classes).map((rival) => ({
     row,
     rival,
     vector: Array.from({ length: classes - 1 }, (_, code) => (code === codes[row] ? x : code === rival ? x.map((value) => -value) : x.map(() => 0n))).flat(),
@@ -104,7 +104,7 @@ function inColumns(weights, powers, classes) {
 }
 
 // Two equal points of different classes.
-function conflictOf({ rows, codes }) {
+export function conflictOf({ rows, codes }) {
   const seen = new Map();
   for (let row = 0; row < rows.length; row += 1) {
     const key = rows[row].join(" ");

@@ -1,6 +1,6 @@
 // Read a pasted table: its columns, and the numbers in them.
 
-import { Refusal } from "./refusal.js";
+import { Refusal } from "./engine/refusal.js";
 
 const MOST_ROWS = 5000, MOST_COLUMNS = 1000, MOST_CLASSES = 4, LONGEST = 60;
 const LARGEST = 1e9;

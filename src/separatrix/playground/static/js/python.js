@@ -5,7 +5,12 @@ const ENDING = 'print(model.result_.status.value, f"{model.mistakes_} mistakes")
 const PRINTS = {
   perceptron: [ENDING, WEIGHTS, "trace = model.result_.trace  # every update: rows, scores before, weights after", "# sx.plot.RunDisplay.from_estimator(model, X, y).save('run.gif')"],
   kernel: [ENDING, 'print("support", model.support_, "coefficients", model.dual_coef_.tolist())', "# sx.plot.kernel_film(model, X, y).save('run.gif')"],
+  passive_aggressive: [ENDING, WEIGHTS, "print(sx.mistake_bounds(model, X, y).summary())"],
+  winnow: [ENDING, WEIGHTS, "print(sx.mistake_bounds(model, X, y).summary())"],
+  network: ["for unit in model.units_:  # another search than the page's: the units may differ", "    print(unit)", 'print("default", model.default_, "errors", model.errors_)'],
   max_margin: [WEIGHTS, 'print("margin between", model.margin_lower_, "and", model.margin_upper_)'],
+  soft_margin: [WEIGHTS, 'print("objective", model.objective_, "and its lower bound", model.dual_objective_)'],
+  linear_program: [WEIGHTS],
 };
 
 // A float as Python writes it.
@@ -62,16 +67,30 @@ function parameters(settings) {
         ...steps,
         eta0: settings.rate === 1 ? null : float(settings.rate),
         init: settings.start === "zeros" ? null : text(settings.start),
+        margin: settings.margin === 0 ? null : float(settings.margin),
         n_iter_no_change: "None",
         order: settings.order === "working_set" ? null : steps.order,
         renormalise: settings.renormalise ? "True" : null,
       };
-    case "kernel": return { ...steps, kernel: kernelSource(settings.kernel), order: settings.order === "cyclic" ? null : steps.order };
-    default: return { fit_intercept: !settings.lift ? "False" : settings.intercept === "lifted" ? text("lifted") : null };
+    case "kernel": return { ...steps, budget: settings.budget, kernel: kernelSource(settings.kernel), order: settings.order === "cyclic" ? null : steps.order };
+    case "passive_aggressive":
+    case "winnow": return {
+      ...(settings.method === "winnow" ? { eta0: float(settings.rate) } : { C: float(settings.C), variant: text(settings.variant) }),
+      fit_intercept: steps.fit_intercept,
+      max_iter: settings.passes,
+      order: text(settings.order === "shuffled" ? "shuffled" : "cyclic"),
+      random_state: settings.seed,
+    };
+    case "network": return {};
+    case "linear_program": return { fit_intercept: steps.fit_intercept, form: settings.form === "primal" ? null : text(settings.form) };
+    default: return {
+      C: settings.method === "soft_margin" ? float(settings.C) : null,
+      fit_intercept: !settings.lift ? "False" : settings.intercept === "lifted" ? text("lifted") : "True",
+    };
   }
 }
 
-const NAMES = { perceptron: "Perceptron", kernel: "KernelPerceptron", max_margin: "MaxMargin" };
+const NAMES = { perceptron: "Perceptron", kernel: "KernelPerceptron", passive_aggressive: "PassiveAggressive", winnow: "Winnow", network: "PerceptronNetwork", max_margin: "MaxMargin", soft_margin: "SoftMargin", linear_program: "LinearProgram" };
 
 export function script({ columns, classes, rows, labels }, settings) {
   const given = Object.entries(parameters(settings)).filter(([, value]) => value !== null).sort(([a], [b]) => (a < b ? -1 : 1));
