@@ -43,7 +43,8 @@ SWITCHES: dict[str, dict[str, Any]] = {
         for name in (
             "conflicts",
             "perceptron",
-            "class pairs",
+            "class subsets",
+            "squared hinge loss",
             "sparse elimination",
             "interior point",
             "linear program",

@@ -80,10 +80,12 @@ Some questions of `python -m benchmarks.nasty` are still open after 60 s. For th
 spambase (1,710 columns), it is proved that the classes cannot be separated, but not whether they are
 quasi-separable: conditioning its columns exactly would take minutes. The same holds for all digits of 60,000
 images and all newsgroups of the two text sets at once, which have too many coordinates (7,065 and more) for
-the methods that answer the finer question. Of all ten digits at once, every pair
-can be separated in the first 20,000 and 30,000 images. In floats, the first 20,000 can be separated (by
-minimizing the squared hinge loss in about 70 s), and the first 30,000 do not seem to be; a proof would need a
-system of 7,065 coordinates.
+the methods that answer the finer question.
+
+All ten digits at once can be separated in the first 20,000 images, which minimizing the squared hinge loss
+finds in 4 s. In the first 30,000 images every pair of digits can be separated, but the digits 3, 5 and 8 at
+once cannot, which proves the joint question in 15 s; in all 60,000 one pair proves it in 1.5 s (processor
+time on one thread).
 """
 
 

@@ -27,7 +27,7 @@ from separatrix.proofs.exact import integer_rows, partition
 from separatrix.proofs.search import Problem
 from separatrix.proofs.statistics import coefficients
 from separatrix.proofs.strategies import (
-    class_pairs,
+    class_subsets,
     exact_partition,
     interior_point,
     linear_program,
@@ -140,7 +140,7 @@ PATHS = {
         {"kernel": sx.kernels.Polynomial(6)},
     ),
     "many classes": (
-        (class_pairs.ClassPairs, "attempt"),
+        (class_subsets.ClassSubsets, "attempt"),
         None,
         lambda: noise(20_000, 30, 10),
         0.3,

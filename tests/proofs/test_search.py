@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -114,8 +115,31 @@ def test_what_the_default_perceptron_separates_is_not_undecided_for_many_classes
         assert sx.Perceptron(order="cyclic", max_iter=30).fit(X, y).result_.errors > 0
     verdict = sx.separability(X, y)
     assert verdict.status == "separable"
-    assert verdict.search[-1].strategy == "patient perceptron"
+    assert verdict.search[-1].strategy == "squared hinge loss"
     assert 0.0 < verdict.margin[0] <= verdict.margin[1] < np.linalg.norm(X, axis=1).max()
+    assert sx.verify(verdict.certificate, X, y)
+
+
+def three_of_four(n_rows, n_columns):
+    """Normal rows of three classes, of which pairs have too few rows to overlap, and a class far away."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((n_rows, n_columns)), np.arange(n_rows) % 4
+    X[y == 3] += 100.0
+    return X, y
+
+
+@pytest.mark.parametrize(("n_rows", "n_columns"), [(220, 60), (900, 250)])
+def test_three_classes_prove_four_inseparable_though_every_pair_can_be_separated(n_rows, n_columns):
+    X, y = three_of_four(n_rows, n_columns)
+    for pair in itertools.combinations(range(4), 2):
+        kept = np.isin(y, pair)
+        assert sx.separability(X[kept], y[kept], quasi=False).separable
+    verdict = sx.separability(X, y, quasi=False)
+    assert verdict.status == "inseparable"
+    steps = [step.strategy for step in verdict.search]
+    assert any(step.startswith("classes 0, 1 and 2: ") for step in steps)
+    assert steps[-1] == "class subsets"
+    assert {rival for _, rival, _ in verdict.witness} <= {0, 1, 2}
     assert sx.verify(verdict.certificate, X, y)
 
 

@@ -72,7 +72,6 @@ class Learned:
 
     rows: Ints = field(default_factory=lambda: NO_ROWS)
     upper: float | None = None
-    class_pairs: tuple[tuple[int, int], ...] = ()
 
 
 Attempt = Separated | Inseparable | Learned
@@ -106,15 +105,15 @@ class Knowledge:
         Signed rows that are hard to separate: a first working set.
     lower, upper : float or None
         Bounds of the margin.
-    class_pairs : list of (int, int)
-        Pairs of classes that were confused, the most frequent first, and have not been asked about.
+    asked : set of tuple of int
+        Sets of classes that were asked about.
     steps : list of SearchStep
     """
 
     rows: Ints = field(default_factory=lambda: NO_ROWS)
     lower: float | None = None
     upper: float | None = None
-    class_pairs: list[tuple[int, int]] = field(default_factory=list)
+    asked: set[tuple[int, ...]] = field(default_factory=set)
     steps: list[SearchStep] = field(default_factory=list)
 
     def learn(self, attempt: Attempt) -> None:
@@ -122,10 +121,9 @@ class Knowledge:
         match attempt:
             case Separated(lower=lower, upper=upper):
                 self.lower, self.upper = lower, self.upper if upper is None else upper
-            case Learned(rows=rows, upper=upper, class_pairs=pairs):
+            case Learned(rows=rows, upper=upper):
                 self.rows = rows if rows.size else self.rows
                 self.upper = self.upper if upper is None else upper
-                self.class_pairs += pairs
 
 
 class Strategy(Protocol):

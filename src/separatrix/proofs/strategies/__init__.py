@@ -1,19 +1,20 @@
 """The strategies of the search, in the order in which they are tried: one file and one entry each."""
 
-from .class_pairs import ClassPairs
+from .class_subsets import ClassSubsets
 from .conflicts import Conflicts
 from .exact_partition import ExactPartition
 from .interior_point import InteriorPoint
 from .linear_program import LinearProgram
-from .perceptron import PatientPerceptron, Perceptron
+from .perceptron import Perceptron
 from .sparse_elimination import SparseElimination
+from .squared_hinge import SquaredHinge
 
 STRATEGIES = (
     Conflicts(),
     Perceptron(),
-    ClassPairs(most=1),
-    PatientPerceptron(),
-    ClassPairs(),
+    ClassSubsets(one_pair=True),
+    SquaredHinge(),
+    ClassSubsets(),
     SparseElimination(),
     InteriorPoint(),
     LinearProgram(),

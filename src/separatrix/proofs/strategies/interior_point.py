@@ -18,7 +18,7 @@ import numpy as np
 from ...deadline import OutOfTime
 from ...margins.lp.interior_point import solve_interior
 from ...result import Status
-from ...rows.protocol import Floats, Ints
+from ...rows.protocol import Floats, Ints, Mask
 from ...sparse import dense, sparse
 from ..search import MOST_COLUMNS, NO_ROWS, Attempt, Inseparable, Knowledge, Learned, Problem, Separated
 from ..signed_rows import SignedRows, largest_sizes, row_scales
@@ -52,18 +52,22 @@ class InteriorPoint:
     def attempt(self, problem: Problem, known: Knowledge) -> Attempt:
         """Solve, and add rows that the weights get wrong, until they get no row wrong."""
         signed, width = problem.rows, problem.rows.n_used - problem.tight.size
-        hard, directions = problem.hard_rows(known), _directions(problem)
+        hard, directions, pruned = problem.hard_rows(known), _directions(problem), False
         few = np.union1d(hard, problem.sample(max(0, ROWS_PER_COLUMN * width - hard.size)))
         while True:
             given = _scaled(signed, few, directions)
             found = solve_interior(given.rows, problem.deadline)
             if found.status is Status.NOT_SEPARABLE:
-                values = found.multipliers * given.scales
-                return _proved(problem, few[found.tight], values[found.tight]) or Learned(known.rows)
+                tight, values = few[found.tight], found.multipliers * given.scales
+                even = _evenly_used(signed, tight)
+                if even.all() or not even.any():
+                    return _proved(problem, tight, values[found.tight]) or Learned(known.rows)
+                few, pruned = tight[even], True
+                continue
             if found.status is Status.TIME_LIMIT:
                 raise OutOfTime  # the simplex method would take longer to read these rows than the time left
-            if found.status is not Status.REACHED:
-                return Learned()
+            if found.status is not Status.REACHED or pruned:
+                return Learned(known.rows)
             weights = np.zeros(signed.width if directions is None else directions.shape[1])
             weights[given.live] = found.weights * given.factors
             weights = weights if directions is None else directions @ weights
@@ -145,6 +149,28 @@ def _scaled(signed: SignedRows, ids: Ints, directions: Floats | None) -> _Scaled
     values = by_row[:, live]
     values = values @ sparse.diags_array(factors) if sparse.issparse(values) else values * factors
     return _ScaledRows(values, live, factors, scales, moves)
+
+
+def _evenly_used(signed: SignedRows, ids: Ints) -> Mask:
+    """Say which rows use no column that some of their classes use and others do not.
+
+    A proof by approximate multipliers leaves out whole columns. With many classes, a column that is zero in
+    all rows of one class, and not in those of the others, has a coordinate that is zero in all signed rows,
+    or two that depend on each other.
+    """
+    kept = np.ones(ids.size, dtype=bool)
+    if not signed.joint:
+        return kept
+    rows, rivals = signed.split(ids)
+    used, about = signed.lifted(rows) != 0.0, (signed.labels[rows], rivals)
+    while kept.any():
+        own = [kept & ((about[0] == each) | (about[1] == each)) for each in range(signed.n_classes)]
+        live = np.array([used[each].any(axis=0) for each in own if each.any()])
+        uneven = used[:, live.any(axis=0) & ~live.all(axis=0)].any(axis=1)
+        if not (kept & uneven).any():
+            break
+        kept &= ~uneven
+    return kept
 
 
 def _worth_being_sparse(values: Any) -> bool:
