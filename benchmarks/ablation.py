@@ -27,6 +27,8 @@ from typing import Any
 
 import numpy as np
 
+from separatrix import deadline
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "separatrix"
 TIME_LIMIT = 10.0  # seconds of a verdict
@@ -157,7 +159,7 @@ def work(patch: dict[str, Any], areas: list[str], directory: Path | None) -> Non
     answers.
     """
     warnings.simplefilter("ignore")
-    time.monotonic = time.process_time
+    time.monotonic, deadline.slowdown = time.process_time, lambda: 1.0
     for place, value in patch.items():
         _apply(place, value)
     for area in areas:

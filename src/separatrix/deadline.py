@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 # How many operations of a factorization per second we count on. A core does more than this even if six
 # processes share it (measured on 4,000 dense rows of 3,000 numbers). At half of it, solvers with a deadline
 # give up smaller systems; at twice of it, they ended a second or two late on that machine.
-FLOPS_PER_SECOND = 1e9
+FLOPS_PER_SECOND, SHARING = 1e9, 6.0
 
 # A function that long work calls between its pieces, and that may raise: `Deadline.need`. The argument is how
 # many seconds the next piece takes, if that piece is long and cannot be interrupted.
@@ -45,8 +46,10 @@ class Deadline:
         processes share the cores, it takes longer. ``operations`` counts those of a factorization; their
         estimated time is added.
         """
-        seconds = seconds * processes_per_core() if seconds else 0.0
-        if time.monotonic() + seconds + operations / FLOPS_PER_SECOND >= self.moment:
+        if seconds or operations:
+            times = slowdown()
+            seconds = seconds * times + operations / FLOPS_PER_SECOND * max(1.0, times / SHARING)
+        if time.monotonic() + seconds >= self.moment:
             raise OutOfTime
 
     @property
@@ -58,9 +61,34 @@ class Deadline:
 NEVER = Deadline()  # the default of every solver
 
 
-def processes_per_core() -> float:
-    """Return how many processes want each core, by the average of the last minute; at least one."""
+def slowdown() -> float:
+    """Return how many times as long work takes as on an idle core; at least 1.
+
+    Linux says how long this thread ran and how long it waited for a core; the last tenth of a second or more
+    counts. Elsewhere, and if that says less, the processes per core of the last minute do.
+    """
+    return max(1.0, _processes_per_core(), _wait())
+
+
+def _processes_per_core() -> float:
     try:
-        return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+        return os.getloadavg()[0] / (os.cpu_count() or 1)
     except (AttributeError, OSError):  # Windows has no load average
         return 1.0
+
+
+_scheduled = threading.local()
+
+
+def _wait() -> float:
+    """Return the time that this thread needed, running or waiting for a core, relative to the time it ran."""
+    try:
+        with open("/proc/thread-self/schedstat", encoding="ascii") as file:
+            ran, waited = (int(each) for each in file.read().split()[:2])  # in nanoseconds
+    except (OSError, ValueError):
+        return 1.0
+    before_ran, before_waited, times = getattr(_scheduled, "last", (0, 0, 1.0))
+    if ran + waited >= before_ran + before_waited + 10**8:
+        times = 1.0 + (waited - before_waited) / max(1, ran - before_ran)
+        _scheduled.last = ran, waited, times
+    return float(times)

@@ -169,7 +169,7 @@ def test_a_time_limit_holds_within_a_second_and_a_scan(path, monkeypatch):
     monkeypatch.setattr(home, name, lambda *a, **k: entered.append(name) or solver(*a, **k))
     # Seconds of the processor: on a busy machine the time would be up before the path is reached.
     monkeypatch.setattr(deadline, "time", SimpleNamespace(monotonic=time.process_time))
-    monkeypatch.setattr(deadline, "processes_per_core", lambda: 1.0)
+    monkeypatch.setattr(deadline, "slowdown", lambda: 1.0)
     scan, _ = seconds(lambda: (read_data(X, y), X @ np.ones(X.shape[1])))
     took, verdict = seconds(lambda: separability(X, y, time_limit=limit, **options))
     assert entered
@@ -194,10 +194,32 @@ def test_coefficients_hold_the_time_limit_and_are_undecided_then():
 
 
 def test_an_estimate_is_longer_if_processes_share_the_cores(monkeypatch):
-    monkeypatch.setattr(deadline, "processes_per_core", lambda: 4.0)
+    monkeypatch.setattr(deadline, "slowdown", lambda: 4.0)
     Deadline.after(5.0).need(1.0)
     with pytest.raises(OutOfTime):
         Deadline.after(3.0).need(1.0)
+
+
+def test_an_estimate_of_operations_is_longer_if_many_processes_share_a_core(monkeypatch):
+    due = Deadline.after(5.0)
+    for times, enough in ((1.0, True), (6.0, True), (12.0, False)):
+        monkeypatch.setattr(deadline, "slowdown", lambda times=times: times)
+        if enough:
+            due.need(operations=3.0 * deadline.FLOPS_PER_SECOND)
+        else:
+            with pytest.raises(OutOfTime):
+                due.need(operations=3.0 * deadline.FLOPS_PER_SECOND)
+
+
+def test_the_slowdown_is_what_the_clock_shows():
+    """Work in this thread; the ratio is that of the clock and the processor time of the same work."""
+    deadline.slowdown()
+    wall, used = time.monotonic(), time.thread_time()
+    while time.thread_time() - used < 0.5:
+        pass
+    ratio = (time.monotonic() - wall) / (time.thread_time() - used)
+    assert deadline._wait() == pytest.approx(ratio, rel=0.5)
+    assert deadline.slowdown() >= 1.0
 
 
 def test_exact_algebra_that_would_end_after_the_deadline_is_not_begun():
