@@ -32,10 +32,6 @@ from .request import Request
 
 def open_columns(columns: Columns, request: Request) -> NamedTable:
     """Return a reader of the rows that are wanted, or of the answer to a query on the columns."""
-    if request.table is not None and not columns.queried:
-        raise InputError(
-            "'table' is for SQLite and DuckDB files; other files are one table.", parameter="table"
-        )
     if request.encoding is not None and request.encoding.width is not None:
         raise InputError(f"{columns.name!r} has named columns; the model was fitted on numbered ones.")
     if request.sql is not None and not columns.queried:

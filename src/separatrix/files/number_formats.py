@@ -8,7 +8,7 @@ of numbers has few shapes, however long it is.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -29,6 +29,7 @@ PLAIN_CELL = re.compile(
     rf"[{PADDING}]*[+-]?(([0-9]+|[0-9]+\.[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|(?i:inf(inity)?))[{PADDING}]*"
 )
 CODE = re.compile("0[0-9]+")
+_NUMERIC = re.compile(rf"[{PADDING}]*({NUMBER.pattern}|[+-]?[0-9]+,[0-9]+)[{PADDING}]*", NUMBER.flags)
 _SURE = re.compile(
     rf"[{PADDING}]*[+-]?([0-9]+\.([0-9]{{0,2}}|[0-9]{{4,}})|0\.[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[{PADDING}]*"
 )
@@ -72,6 +73,16 @@ _FOREIGN = re.compile(
 _UNSEEN = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u200b-\u200f\u2028\u2029\u2060\ufeff]")
 _CODED = re.compile("0999*")  # the shape of codes such as 007
 SIGNS = {",": "comma", ".": "point", "'": "apostrophe", "\u2019": "apostrophe"}
+
+
+def names_columns(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether the first row of a table names its columns; a name may be a year.
+
+    None of its cells is a number then, or one of them is text above nothing but numbers.
+    """
+    words = [k for k, cell in enumerate(first) if not _NUMERIC.fullmatch(cell)]
+    below = [{row[k] for row in rows if k < len(row)} - {*MISSING} for k in words if first[k] not in MISSING]
+    return len(words) == len(first) or any(each and all(map(_NUMERIC.fullmatch, each)) for each in below)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,20 @@ from ..errors import InputError
 from .encoding import Encoding
 from .number_formats import SEPARATORS
 
+# What may be asked of every file, and of every table with named columns.
+EVERY = ("target", "intercept", "encoding", "live", "text_encoding", "memory")
+NAMED = (
+    "features",
+    "exclude",
+    "where",
+    "sql",
+    "missing",
+    "decimal",
+    "thousands",
+    "na",
+    "text",
+    "row_names",
+)
 # Parts of a query that give other rows if it is asked again; texts and comments are removed first.
 _CHANCE = re.compile(
     r"\b(?:random|uuid(?:v\d)?|gen_random_uuid|nextval)\s*\(|\b(?:using\s+sample|tablesample)\b"

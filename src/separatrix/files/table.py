@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import fields
 from typing import Any
 
 from ..errors import InputError
@@ -11,7 +12,7 @@ from .formats import arff, arrays, duckdb_files, excel, libsvm, parquet, statist
 from .named_columns import Columns
 from .named_reader import open_columns
 from .reader import Table
-from .request import Request
+from .request import EVERY, NAMED, Request
 from .source.detect import find_source
 
 # Every format that can be read. Text that no other format recognizes is CSV, the first one.
@@ -65,14 +66,16 @@ def open_table(source: str | os.PathLike[str] | None, **options: Any) -> Table:
         connection = duckdb_files.connect()
         return open_columns(duckdb_files.ask("The query", connection, request.sql, queried=True), request)
     found = find_source(source, FORMATS, live=request.live, text_encoding=request.text_encoding)
-    if request.sheet is not None and found.format is not excel.FORMAT:
-        raise InputError(
-            f"'sheet' is for Excel files; {found.name!r} is {found.format.kind}.", parameter="sheet"
-        )
-    if request.skip and found.format not in (csv_files.FORMAT, excel.FORMAT):
-        raise InputError(
-            f"'skip' is for CSV and Excel files; {found.name!r} is {found.format.kind}.", parameter="skip"
-        )
+    for option in fields(request):
+        name = option.name
+        if name not in (*EVERY, *found.format.options) and getattr(request, name) != option.default:
+            titles = " and ".join(each.title for each in FORMATS if name in each.options)
+            what = "tables with named columns" if name in NAMED else f"{titles} files"
+            raise InputError(
+                f"{name!r} is for {what}; {found.name!r} is {found.format.kind}.", parameter=name
+            )
+    if not found.format.options and request.encoding is not None and request.encoding.width is None:
+        raise InputError(f"{found.name!r} has numbered columns; the model was fitted on named ones.")
     opened = found.format.open(found, request)
     table: Table = open_columns(opened, request) if isinstance(opened, Columns) else opened
     table.source = found

@@ -25,7 +25,7 @@ from ..named_columns import Columns
 from ..named_reader import NamedTable, open_columns
 from ..number_formats import CODE, MISSING, PLAIN_CELL, is_fraction
 from ..reader import MOST_ROWS, Batch, placed, whole
-from ..request import Request
+from ..request import NAMED, Request
 from ..source.detect import Format, OtherMeaningError, Source
 from ..text_columns import NEWLINE, Text
 from .header import SAMPLE, Dialect, find_dialect
@@ -65,7 +65,7 @@ def _plain(file: CsvRead, rows: list[list[str]], request: Request) -> PlainTable
     pointed = frozenset(name for name in used if any(map(is_fraction, cells[name])))
     doubtful = any("." in cell for name in names if name not in pointed for cell in cells[name])
     coded = any(CODE.fullmatch(cell) for name in used for cell in cells[name])
-    if not meaning.plain or meaning.label == "text" or doubtful or coded or file.dialect.lines > 1:
+    if not meaning.plain or meaning.label == "text" or doubtful or coded:
         return None
     reader = PlainTable(columns, request, meaning, file=file, pointed=pointed)
     if request.encoding is not None or request.features is not None or file.source.growing is not None:
@@ -355,4 +355,5 @@ FORMAT = Format(
     endings=(".csv", ".tsv", ".tab"),
     several=True,
     live=True,
+    options=(*NAMED, "skip"),
 )

@@ -13,11 +13,9 @@ from ...errors import InputError
 from .. import text_columns
 from ..arrow import explained
 from ..encoding import need_distinct
-from ..number_formats import MISSING, NUMBER, PADDING
+from ..number_formats import NUMBER, names_columns
 
 SAMPLE = 1 << 18  # bytes that tell how a file is written, and who may read it
-# A number, with a decimal point or comma, between blanks.
-_NUMERIC = re.compile(rf"[{PADDING}]*({NUMBER.pattern}|[+-]?[0-9]+,[0-9]+)[{PADDING}]*", NUMBER.flags)
 
 
 @dataclass(frozen=True)
@@ -27,33 +25,21 @@ class Dialect:
     Attributes
     ----------
     delimiter : str
-    header : bool
-        Whether the columns are named in the file.
-    names, unnamed : tuple of str
-        All columns, and those that have no name in the file.
-    skip, lines : int
-        How many lines come before the names, and how many lines the names take: a name may have line ends.
+    names : tuple of str
+        All columns.
+    row_names : tuple of str
+        The first column if it has no name in the file: the row names of R and pandas.
+    above : int
+        How many lines come before the rows.
     notes : tuple of str
         What a person should know about lines before the table.
     """
 
     delimiter: str
-    header: bool
     names: tuple[str, ...]
-    unnamed: tuple[str, ...] = ()
-    skip: int = 0
-    lines: int = 1
+    row_names: tuple[str, ...]
+    above: int
     notes: tuple[str, ...] = field(default=(), compare=False)
-
-    @property
-    def above(self) -> int:
-        """How many lines come before the rows."""
-        return self.skip + self.lines
-
-    @property
-    def row_names(self) -> tuple[str, ...]:
-        """The first column if it has no name: the row names of R and pandas."""
-        return self.names[:1] if self.names[0] in self.unnamed else ()
 
 
 def find_dialect(path: str, name: str, skip: int = 0) -> tuple[Dialect, list[list[str]], int]:
@@ -75,32 +61,22 @@ def find_dialect(path: str, name: str, skip: int = 0) -> tuple[Dialect, list[lis
             f"{name!r} has a cell of more than {csv.field_size_limit():,} characters in its first line."
         )
     first, *rows = found
-    header = not any(map(_NUMERIC.fullmatch, first)) or _heads_numbers(first, rows)
+    header = names_columns(first, rows)
     if header and _agreement(lines, delimiter)[1] == len(first) + 1:
         # A delimiter at the end of each row but the first, or row names as R's write.table writes them.
         first = ["", *first] if any(row[-1] for row in rows) else [*first, ""]
     numbered = [f"column{k}" for k in range(1, len(first) + 1)]
     names = [cell.strip() or numbered[k] for k, cell in enumerate(first)] if header else numbered
     need_distinct(name, names)
-    unnamed = [numbered[k] for k, cell in enumerate(first) if header and not cell.strip()]
+    row_names = tuple(numbered[:1]) if header and not first[0].strip() else ()
     taken = _lines_of_first(every[len(before) :], delimiter) if header else 0
     if taken > 1 and b"\n" in head and re.search(rb"\r(?!\n)", head):
         raise InputError(f"{name!r}: the line of names has a carriage return in it. Remove it.")
     comments = sum(line.startswith("#") for line in before)
     notes = (f"Lines of comments before the table are left out: {comments}.",) if comments else ()
-    dialect = Dialect(delimiter, header, tuple(names), tuple(unnamed), skip + len(before), taken, notes)
+    dialect = Dialect(delimiter, tuple(names), row_names, skip + len(before) + taken, notes)
     alike = itertools.takewhile(lambda row: len(row) == len(names), found[int(header) :])
     return dialect, list(alike), len(head)
-
-
-def _heads_numbers(first: list[str], rows: list[list[str]]) -> bool:
-    """Return whether a cell of the first line is not a number, and all cells below it are."""
-    for k, cell in enumerate(first):
-        if cell not in MISSING and not _NUMERIC.fullmatch(cell):
-            below = {row[k] for row in rows if k < len(row)} - {*MISSING}
-            if below and all(map(_NUMERIC.fullmatch, below)):
-                return True
-    return False
 
 
 def _preamble(lines: list[str]) -> tuple[list[str], str | None]:

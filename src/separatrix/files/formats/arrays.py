@@ -41,7 +41,6 @@ Load = Callable[[str, str], Loaded]  # takes a path, and the name in messages
 
 def open_array(load: Load, label: str, source: Source, request: Request) -> ArrayTable:
     """Open the matrix of a file; the target is called ``label``, or is a column, counted from 1."""
-    source.need_numbered(request)
     name, target, at = source.name, request.target, None
     try:
         X, y, notes = load(source.paths[0], name)
@@ -247,16 +246,18 @@ def _idx_matrix(path: str, name: str) -> tuple[FileMatrix, int]:
     return _in_file(path, name, shape, np.dtype(_TYPES[head[2]]), begin), head[3]
 
 
-NPY = Format("npy", "npy", partial(open_array, _load_npy, "y"), magic=((0, b"\x93NUMPY"),))
+NPY = Format("npy", "npy", partial(open_array, _load_npy, "y"), magic=((0, b"\x93NUMPY"),), options=())
 NPZ = Format(
     "npz",
     "npz",
     partial(open_array, _load_npz, "y"),
     members=lambda names: bool(names) and all(each.endswith(".npy") for each in names),
+    options=(),
 )
 IDX = Format(
     "idx",
     "IDX",
     partial(open_array, _load_idx, "label"),
     magic=tuple((0, bytes([0, 0, kind, dims])) for kind in _TYPES for dims in range(1, 5)),
+    options=(),
 )

@@ -17,7 +17,7 @@ from ..arrow import as_numpy, duckdb, explaining, pa
 from ..encoding import shown, unknown
 from ..named_columns import ROWS, Columns
 from ..reader import MOST_ROWS
-from ..request import Request
+from ..request import NAMED, Request
 from ..source.detect import Format, Source
 from ..source.streams import OPEN_FILES
 from .parquet import copied
@@ -203,5 +203,7 @@ JSON = Format(
     looks=lambda lines: lines[0].lstrip().startswith(("{", "[{", "[ {")),
     several=True,
 )
-SQLITE = Format("sqlite", "SQLite", open_sqlite, magic=((0, b"SQLite format 3\0"),))
-DUCKDB = Format("duckdb", "DuckDB", open_duckdb, magic=((8, b"DUCK"),))
+SQLITE = Format(
+    "sqlite", "SQLite", open_sqlite, magic=((0, b"SQLite format 3\0"),), options=(*NAMED, "table")
+)
+DUCKDB = Format("duckdb", "DuckDB", open_duckdb, magic=((8, b"DUCK"),), options=(*NAMED, "table"))

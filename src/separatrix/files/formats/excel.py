@@ -13,8 +13,8 @@ from ...inputs.matrix import LARGEST_EXACT
 from ..arrow import WhenUsed, pa
 from ..encoding import shown, unknown
 from ..named_columns import Columns
-from ..number_formats import MISSING, NUMBER
-from ..request import Request
+from ..number_formats import MISSING, names_columns
+from ..request import NAMED, Request
 from ..source.detect import Format, Source
 from .parquet import copied
 
@@ -43,7 +43,8 @@ def open_excel(source: Source, request: Request) -> Columns:
         body, top = body[1:], top + 1
     if not body:
         raise InputError(f"{title} is empty. A table needs a row of names and a row for each case.")
-    header = _is_header(body[0], body[1:])
+    words = [[cell if isinstance(cell, str) else "0" for cell in row] for row in body[:100]]
+    header = names_columns(words[0], words[1:])
     first = [_text(cell).strip() for cell in body.pop(0)] if header else [""] * len(body[0])
     cells = list(zip(*body, strict=True)) if body else [()] * len(first)
     used = [k for k, column in enumerate(cells) if set(column) != {""} or first[k]]
@@ -111,17 +112,6 @@ def _choose(name: str, book: Any, wanted: str | None) -> str:
     )
 
 
-def _is_header(first: Sequence[Any], others: list[list[Any]]) -> bool:
-    """Return whether all cells of a row are text, or one is and no cell below it; a name may be a year."""
-    words = [
-        k for k, cell in enumerate(first) if isinstance(cell, str) and not NUMBER.fullmatch(cell.strip())
-    ]
-    below = [[row[k] for row in others if row[k] != ""] for k in words if first[k]]
-    return len(words) == len(first) or any(
-        cells and not any(isinstance(cell, str) for cell in cells) for cells in below
-    )
-
-
 def _text(cell: Any) -> str:
     """Return a cell as a spreadsheet shows it; a duration counts from the day that Excel counts from."""
     if isinstance(cell, dt.timedelta):
@@ -152,4 +142,5 @@ FORMAT = Format(
     open_excel,
     magic=((0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),),
     members=_is_workbook,
+    options=(*NAMED, "skip", "sheet"),
 )

@@ -45,7 +45,6 @@ class SparseRows(NamedTuple):
 
 def open_libsvm(source: Source, request: Request) -> LibsvmTable:
     """Open a LIBSVM file with the columns that a model knows, or with those that it has."""
-    source.need_numbered(request)
     if request.target not in (None, LABEL):
         raise InputError(f"The target of a LIBSVM file is the first number of each line, called {LABEL!r}.")
     table = LibsvmTable(request, request.encoding or Encoding(intercept=request.intercept), source)
@@ -170,4 +169,5 @@ FORMAT = Format(
     endings=(".svm", ".libsvm", ".svmlight"),
     looks=_looks,
     live=True,
+    options=(),
 )

@@ -9,13 +9,13 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ...errors import InputError
-from ..request import Request
+from ..request import NAMED, Request
 from .decoding import ARCHIVE, MAGIC, PART, as_utf8, bounded, find_charset, members, parts_of, read_head
 from .folders import find_files
 from .streams import Growing, Spool
@@ -30,10 +30,6 @@ _DOCUMENTS = {
     b"{\\rtf": "a text document (RTF)",
     b"version https://git-lfs": "a pointer of Git LFS to a file that was not fetched",
 }
-# What a request for a file without column names may have.
-_FOR_ANY_FILE = ("target", "intercept", "encoding", "live", "sheet", "skip", "text_encoding", "memory")
-
-
 Stamp = tuple[int, int, int, int] | None  # see `stamp_of`
 
 
@@ -61,6 +57,8 @@ class Format:
         Whether a stream can be read before it ends.
     charsets : bool
         Whether its reader decodes text; otherwise, text that is not UTF-8 is copied as UTF-8 first.
+    options : tuple of str
+        What may be asked of it, besides what may be asked of every file; see `Request`.
     """
 
     kind: str
@@ -73,6 +71,7 @@ class Format:
     several: bool = False
     live: bool = False
     charsets: bool = False
+    options: tuple[str, ...] = NAMED
 
     def marks(self, head: bytes) -> bool:
         """Return whether a file that begins with these bytes has a mark of this format."""
@@ -108,17 +107,6 @@ class Source:
     growing: Growing | None = None
     notes: tuple[str, ...] = ()
     stamps: tuple[Stamp, ...] = ()
-
-    def need_numbered(self, request: Request) -> None:
-        """Raise an error if a request is about named columns; this source has none."""
-        if request.encoding is not None and request.encoding.width is None:
-            raise InputError(f"{self.name!r} has numbered columns; the model was fitted on named ones.")
-        for option in fields(request):
-            if option.name not in _FOR_ANY_FILE and getattr(request, option.name) != option.default:
-                raise InputError(
-                    f"{option.name!r} is for tables with named columns; {self.name!r} has none.",
-                    parameter=option.name,
-                )
 
 
 def stamp_of(path: str) -> Stamp:
