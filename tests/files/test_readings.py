@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
+import re
 from collections import Counter
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -26,6 +29,7 @@ from separatrix.files.number_formats import (
     shapes_of,
 )
 from separatrix.files.table import open_table
+from tests.run import run
 
 
 def written(value, decimals, decimal, thousands):
@@ -244,8 +248,6 @@ def open_table_of(columns, folder=None, **options):
     """A table of text cells in a Parquet file."""
     import tempfile
 
-    import pyarrow.parquet as pq
-
     with tempfile.NamedTemporaryFile(suffix=".parquet", dir=folder, delete=folder is None) as file:
         pq.write_table(pa.table(columns), file.name)
         return open_table(file.name, **options)
@@ -277,3 +279,69 @@ def test_semicolons_and_decimal_commas_give_the_verdict_of_points(tmp_path_facto
     assert np.array_equal(y, again)
     assert any("decimal comma" in note for note in tables[1].notes)
     assert sx.separability(X, y).status == sx.separability(commas, again).status
+
+
+DATES = {
+    "ISO": ("%Y-%m-%d", "epoch"),
+    "ISO with times": ("%Y-%m-%dT%H:%M:%S", "epoch"),
+    "German": ("%d.%m.%Y", "%d.%m.%Y"),
+    "German with two digits": ("%d.%m.%y", "%d.%m.%y"),
+    "American": ("%m/%d/%Y", "%m/%d/%Y"),
+    "American with times": ("%m/%d/%Y %I:%M %p", "%I:%M %p"),
+    "British": ("%d/%m/%Y", "%d/%m/%Y"),
+    "Japanese": ("%Y/%m/%d", "%Y/%m/%d"),
+    "times": ("%H:%M", "%H:%M"),
+}
+
+
+@pytest.mark.parametrize("case", DATES)
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_the_query_that_an_error_names_for_dates_reads_these_dates(tmp_path, case, form):
+    way, named = DATES[case]
+    first = dt.datetime(1900, 1, 1) if case == "times" else dt.datetime(2024, 3, 5, 7, 30)
+    days = [first + dt.timedelta(days=29 * k, minutes=7 * k) for k in range(12)]
+    cells = [each.strftime(way) for each in days]
+    path = tmp_path / f"rows.{form}"
+    if form == "csv":
+        path.write_text("\n".join(["day,y", *(f"{cell},{k % 2}" for k, cell in enumerate(cells))]))
+    else:
+        pq.write_table(pa.table({"day": cells, "y": [k % 2 for k in range(12)]}), path)
+    with pytest.raises(InputError, match="'day' is a date or time") as found:
+        open_table(path, target="y")
+    query = re.search("This query reads it in seconds: (.*?FROM data)[.]", str(found.value))[1]
+    assert named in query
+    X, _ = open_table(path, target="y", sql=query).read()
+    assert X[:, 0].tolist() == [
+        dt.datetime.strptime(cell, way).replace(tzinfo=dt.UTC).timestamp() for cell in cells
+    ]
+    done = run("check", path, "--target", "y", "--sql", query)
+    assert done.exit_code == 0, done.stderr
+
+
+@pytest.mark.parametrize("kind", [pa.date32(), pa.timestamp("ms"), pa.timestamp("us", "UTC")])
+def test_the_query_that_an_error_names_for_typed_dates_reads_these_dates(tmp_path, kind):
+    days = [dt.datetime(2024, 3, 5 + k) for k in range(12)]
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.table({'a "day"': pa.array(days, kind), "y": [k % 2 for k in range(12)]}), path)
+    with pytest.raises(InputError, match="is a date or time") as found:
+        open_table(path, target="y")
+    query = re.search("This query reads it in seconds: (.*?FROM data)[.]", str(found.value))[1]
+    X, _ = open_table(path, target="y", sql=query).read()
+    assert X[:, 0].tolist() == [each.replace(tzinfo=dt.UTC).timestamp() for each in days]
+
+
+def test_dates_that_could_begin_with_the_month_are_read_in_both_ways(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("d,y\n" + "".join(f"0{k % 3 + 1}/0{k % 5 + 1}/2024,{k % 2}\n" for k in range(12)))
+    with pytest.raises(InputError, match=r"'%d/%m/%Y'.* If the month comes first, write '%m/%d/%Y'"):
+        open_table(path, target="y")
+
+
+def test_dates_that_are_written_in_several_ways_get_no_query(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("d,y\n" + "".join(f"{('05.03.2024', '2024-03-05')[k % 2]},{k % 2}\n" for k in range(12)))
+    with pytest.raises(
+        InputError, match=r"Compute a number from it in a query with 'sql', or leave"
+    ) as found:
+        open_table(path, target="y")
+    assert "SELECT" not in str(found.value)

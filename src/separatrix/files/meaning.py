@@ -6,6 +6,7 @@ count or name the rows, or have no values, are left out. `named_reader` turns th
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,14 +16,20 @@ from .arrow import arrow_text, pc
 from .encoding import MAX_LEVELS, Column, Encoding, choose_columns, clip, shown, unknown
 from .label_spelling import alike, listed
 from .named_columns import Columns, Summary
-from .number_formats import PLAIN_READING, SIGNS, Look, look, marks_of, shapes_of
+from .number_formats import BLANKS, MARKS, PLAIN_READING, SIGNS, Look, look, marks_of, shapes_of
 from .reader import placed
 from .request import Request
 
 FEW_ROWS = 10  # in fewer rows, a column may happen to count them, or to have few equal texts
 _ISO = re.compile(r"[09]9999-99-99([T ]99:99(:99([.]9+)?)?)?")
-
-
+# Ways to write dates and times, in the terms of Python and DuckDB. Where two fit, the day comes first.
+_DAYS = [
+    order.replace("-", sign)
+    for order in ("%d-%m-%Y", "%m-%d-%Y", "%d-%m-%y", "%m-%d-%y", "%Y-%m-%d")
+    for sign in "./-"
+]
+_TIMES = ["%H:%M", "%H:%M:%S", "%H:%M:%S.%f", "%I:%M %p", "%I:%M:%S %p"]
+_WAYS = [*_DAYS, *_TIMES, *(f"{day}{sign}{time}" for day in _DAYS for sign in " T" for time in _TIMES)]
 _ID = re.compile(r"(.*[^A-Za-z])?(id|Id|ID)|.*[a-z]I[dD]")  # names of columns that identify rows
 
 
@@ -133,7 +140,7 @@ def decide(columns: Columns, request: Request, kept: Columns | None = None) -> M
     for name in words:
         kind = looks[name].kind if name in looks else kinds[name]
         if kind not in ("text", "boolean") and name not in text:
-            raise foreign(name, kind)
+            raise foreign(name, kind, _query_for_dates(kept, name, kind))
     asked = {*request.text} if request.features is None else {*names}
     counted = kept.summaries([name for name in words if name not in asked], text)
     names = _without_identifiers(names, counted, notes)
@@ -387,15 +394,39 @@ def _levels(name: str, summary: Summary, intercept: bool, notes: list[str]) -> t
     return tuple(levels)
 
 
-def foreign(name: str, kind: str) -> InputError:
-    """Return the error for a column that is neither a number nor text."""
-    date = kind in ("date", "written date")
-    how = "Compute a number, such as epoch(column), in a query" if date else "Take it apart in a query"
+def foreign(name: str, kind: str, query: str = "") -> InputError:
+    """Return the error for a column that is neither a number nor text, with a query that makes it one."""
+    how = "Pass the query as 'sql'" if query else "Compute a number from it in a query with 'sql'"
     return InputError(
-        f"Column {name!r} is {in_words(kind)}, which is not a number.",
-        remedy=f"Leave it out with 'exclude'. {how} with 'sql'.",
+        f"Column {name!r} is {in_words(kind)}, which is not a number.{query}",
+        remedy=f"{how}, or leave the column out with 'exclude'.",
         parameter="sql",
     )
+
+
+def _query_for_dates(columns: Columns, name: str, kind: str) -> str:
+    """Say which query reads dates as numbers; "" if no query does because each is written in another way."""
+    if columns.queried or kind not in ("date", "written date"):
+        return ""
+    column, more = '"' + name.replace('"', '""') + '"', ""
+    date = column if columns.kinds[name] == "date" else f"{column}::TIMESTAMP"
+    if kind == "written date":
+        cells = {cell.strip(BLANKS) for cell in columns.summaries([name])[name].levels}
+        dates = {cell for cell in cells if cell.casefold() not in MARKS}
+        ways = [way for way in _WAYS if all(_is_written(cell, way) for cell in dates)]
+        if not ways:
+            return ""
+        date = f"{'' if dates == cells else 'try_'}strptime({column}, '{ways[0]}')"
+        more = f" If the month comes first, write '{ways[1]}'." if len(ways) > 1 else ""
+    return f" This query reads it in seconds: SELECT * REPLACE (epoch({date}) AS {column}) FROM data.{more}"
+
+
+def _is_written(cell: str, way: str) -> bool:
+    """Return whether a date is written in one way."""
+    try:
+        return bool(dt.datetime.strptime(cell, way))
+    except ValueError:
+        return False
 
 
 def in_words(kind: str) -> str:
