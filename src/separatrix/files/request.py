@@ -9,7 +9,7 @@ from ..errors import InputError
 from .encoding import Encoding
 from .number_formats import SEPARATORS
 
-# What may be asked of every file, and of every table with named columns.
+# What a request for any file may have, and what one for a table with named columns may have besides.
 EVERY = ("target", "intercept", "encoding", "live", "text_encoding", "memory")
 NAMED = (
     "features",
