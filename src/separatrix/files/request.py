@@ -9,7 +9,7 @@ from ..errors import InputError
 from .encoding import Encoding
 from .number_formats import SEPARATORS
 
-# What a request for any file may have, and what one for a table with named columns may have besides.
+# The options that every file has, and those of tables with named columns.
 EVERY = ("target", "intercept", "encoding", "live", "text_encoding", "memory")
 NAMED = (
     "features",

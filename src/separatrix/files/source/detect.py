@@ -58,7 +58,7 @@ class Format:
     charsets : bool
         Whether its reader decodes text; otherwise, text that is not UTF-8 is copied as UTF-8 first.
     options : tuple of str
-        What a request for such a file may have, besides what one for any file may have.
+        The fields of a request that it can answer, apart from those that every file can answer.
     """
 
     kind: str
