@@ -284,7 +284,9 @@ def length_bounds(values: Floats) -> tuple[float, float]:
     """Return a lower and an upper bound of the length of a vector."""
     scale = power_of(values)
     flat = np.ldexp(values.ravel(), -scale)
-    square = math.fsum((flat * flat).tolist())
+    squares = np.zeros((4, -(-flat.size // 4)))  # sums of four lose three roundings, which `UP` exceeds
+    squares.ravel()[: flat.size] = flat * flat
+    square = math.fsum(squares.sum(axis=0).tolist())
     low, high = math.sqrt(square / UP), math.sqrt((square + flat.size * 2.0**-1000) * UP)
     return math.ldexp(low / UP, scale), math.ldexp(high * UP, scale)
 

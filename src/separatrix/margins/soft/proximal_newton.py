@@ -99,13 +99,16 @@ class ProximalNewton:
         center = np.zeros_like(self.weights)
         ridge[..., self.unpenalized] = 1e-4 * self.first_sigma / sigma
         center[..., self.unpenalized] = self.weights[..., self.unpenalized]
+        inside = np.zeros_like(self.free)
+        if inside.ndim == 1:
+            inside = (self.multipliers > 0.0) & (self.multipliers < self.caps)
         current = np.zeros_like(self.multipliers)
         total = np.zeros_like(self.weights)
         box = margin_loops.Box(self.multipliers, self.caps, current, self.free, np.empty(rows.n_classes))
         weights, scores = self.weights, self.scores
         moved = size = 0.0
         least, stale, before = np.inf, 0, self.free.copy()
-        for _ in range(most):
+        for number in range(most):
             moved, size = self._clip(scores, box, total)
             gradient = ridge * (weights - center) - total
             error = float(np.sqrt(np.sum(gradient**2 / ridge)))
@@ -117,21 +120,23 @@ class ProximalNewton:
             least, before = min(least, error), self.free.copy()
             if stale >= 2:
                 break
-            step = newton_step(rows, self.free, sigma, ridge, gradient, self.unpenalized, self.deadline)
+            free = self.free
+            if number == 0 and inside.any():
+                # Long steps clip nearly all rows at first, but those that were free mostly stay so.
+                free, moves = inside, np.where(inside, sigma * (1.0 - scores), 0.0)
+                gradient = ridge * (weights - center) - rows.combination(self.multipliers + moves)
+            step = newton_step(rows, free, sigma, ridge, gradient, self.unpenalized, self.deadline)
             moves = all_scores(rows, step)
             length = self._line_search(scores, moves, step, ridge * (weights - center), ridge, box)
             self.newton_steps += 1
-            if length == 0.0:
+            if length == 0.0 and free is not inside:
                 break
             weights = weights + length * step
             scores = scores + length * moves
         self.weights, self.scores, self.multipliers = weights, scores, current
-        growth = 10.0
-        if weights.ndim == 2:
-            # A simplex has many faces. After too long a step most rows are on a wrong face, and Newton's
-            # method returns slowly.
-            taken = self.newton_steps - before_steps
-            growth = 10.0 if taken <= 2 else 4.0 if taken <= 4 else 2.0
+        # After too long a step most rows are on a wrong face, and Newton's method returns slowly.
+        taken = self.newton_steps - before_steps
+        growth = 10.0 if taken <= 2 else 4.0 if taken <= 4 else 2.0
         self.sigma = min(sigma * growth, 1e14 * self.first_sigma)
         return moved / size if size else 0.0
 
@@ -204,7 +209,7 @@ def newton_step(
     width, size = gradient.size, members.size
     if size == 0:
         return -gradient / ridge
-    if width <= min(size, DIRECT):
+    if width <= min(max(size, 100), DIRECT):
         deadline.need(operations=width**2 * (2.0 * size + width / 3.0))
         square = rows.outer_sum(members)
         square *= sigma

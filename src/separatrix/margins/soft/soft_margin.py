@@ -169,7 +169,7 @@ def _solve(
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
     except OutOfTime:
-        status = Status.REACHED if bracket.reached else Status.TIME_LIMIT
+        status = Status.TIME_LIMIT
     found = _proved(bracket, gap, status, effort)
     effort.end(found.status)
     small = rows.n_classes == 2 and rows.order.size * rows.weights_shape[-1] <= WORTH_A_THREAD
@@ -205,9 +205,10 @@ def _proved(bracket: SoftBracket, gap: float, status: Status, effort: Effort) ->
 
 
 def _judged(found: SoftOptimum, gap: float) -> SoftOptimum:
-    """Change the status to STALLED if rounding leaves a wider gap than requested."""
-    stalled = found.status is Status.REACHED and found.gap > gap
-    return replace(found, status=Status.STALLED) if stalled else found
+    """Let the proved gap decide whether the goal was reached, whatever stopped the solver."""
+    if found.gap <= gap and found.status is not Status.INTERRUPTED:
+        return replace(found, status=Status.REACHED)
+    return replace(found, status=Status.STALLED) if found.status is Status.REACHED else found
 
 
 def _minimize(bracket: SoftBracket, effort: Effort, generator: np.random.Generator) -> Status:
@@ -346,4 +347,4 @@ def limit_by_largest_margin(
             primal = proved_objective(rows, caps, weights, free, precision)
             if primal < found.primal:
                 found = replace(found, weights=weights, primal=primal)
-    return found if found.gap > gap else replace(found, status=Status.REACHED)
+    return _judged(found, gap)
