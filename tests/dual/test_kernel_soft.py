@@ -125,7 +125,7 @@ def test_a_model_is_saved_and_exported(tmp_path):
 def test_a_kernel_that_is_not_legal_is_refused(monkeypatch):
     problem = make_overlapping(40, 3, random_state=1)
     for size in (1000, 16):  # the whole Gram matrix, or working sets
-        monkeypatch.setattr("separatrix.dual.kernel_soft.WORKING_SET", size)
+        monkeypatch.setattr("separatrix.dual.kernel_soft.SMALL", size)
         with pytest.raises(IllegalKernelError, match="not legal"):
             sx.SoftMargin(kernel=lambda X, Y: -(X @ Y.T)).fit(problem.X, problem.y)
         K = problem.X @ problem.X.T - 0.1 * np.eye(40)
@@ -208,7 +208,8 @@ def test_working_sets_find_the_optimum_of_all_rows(monkeypatch, intercept, class
     X = problem.X + np.random.default_rng(0).normal(size=problem.X.shape)
     options = {"C": 5.0, "kernel": Gaussian(0.3), "fit_intercept": intercept, "gap": 1e-4}
     whole = sx.SoftMargin(**options).fit(X, problem.y)
-    monkeypatch.setattr("separatrix.dual.kernel_soft.WORKING_SET", 32)
+    monkeypatch.setattr("separatrix.dual.kernel_soft.SMALL", 32)
+    monkeypatch.setattr("separatrix.dual.kernel_soft.ENTERING", 8)
     monkeypatch.setattr("separatrix.dual.kernel_soft.MOST_GRAM_ROWS", most)
     parts = sx.SoftMargin(**options).fit(X, problem.y)
     assert parts.converged_

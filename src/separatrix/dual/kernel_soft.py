@@ -17,6 +17,7 @@ set selection using second order information for training support vector machine
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,8 +37,10 @@ from ..rows.threads import MOST_AT_ONCE, calm_threads
 from .kernel_rows import KernelRows, as_combination, coordinates
 from .similarity import Similarity
 
-# The most rows of a working set, unless the whole Gram matrix is in memory.
-WORKING_SET = 1000
+SMALL = 1000  # rows up to which the first working set has all of them
+ENTERING = (
+    64  # rows that enter a working set at a time; with 128, ijcnn1 (10,000 rows) took 1.4 times as long
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,21 +223,43 @@ class ManyClasses:
 
 
 class Decomposition:
-    """A dual problem with the kernel rows of its working set."""
+    """A dual problem with the kernel rows of its working set.
+
+    Attributes
+    ----------
+    set : ndarray of int64
+        The working set. It grows until its kernel rows fill the memory that they may use.
+    block : ndarray of shape (size, rows)
+        The kernel rows of the working set.
+    inner : ndarray of shape (size, size)
+        Their columns in the working set: the Gram matrix in which steps are made.
+    """
 
     def __init__(
         self, rows: KernelRows, caps: Floats, effort: Effort, generator: np.random.Generator
     ) -> None:
         self.rows, self.caps, self.effort, self.generator = rows, caps, effort, generator
         n, self.made = caps.size, 0
-        self.whole = n <= WORKING_SET
-        self.size = min(n, WORKING_SET, max(2, MOST_GRAM_ROWS**2 // n))
+        self.size = min(n, max(2, MOST_GRAM_ROWS**2 // n))
         self.set: Ints = np.zeros(0, dtype=np.int64)
         self.anchors = rows.X if rows.kernel.by_products else rows.kernel.anchors(rows.X, rows.order)
-        self.block = self.gram() if self.whole else np.empty((self.size, n))
+        if n <= SMALL:
+            self.take_all()
+        else:
+            self.block, self.inner = np.empty((self.size, n)), np.empty((self.size, self.size))
         _require_legal(rows, self.block if self.whole else None)
         norms = self.block.diagonal().copy() if self.whole else rows.kernel.diagonal(rows.X)
         self.problem = (TwoClasses if rows.n_classes == 2 else ManyClasses)(rows, caps, norms)
+
+    @property
+    def whole(self) -> bool:
+        """Whether the working set has all rows, in their order."""
+        return self.block is self.inner
+
+    def take_all(self) -> None:
+        """Put all rows into the working set, in their order."""
+        self.set = np.arange(self.caps.size)
+        self.block = self.inner = self.rows.kernel.block(self.rows.X, self.anchors)
 
     def solve(self, gap: float) -> KernelSoftOptimum:
         """Return an optimum with a bracket that counts all rounding."""
@@ -257,10 +282,6 @@ class Decomposition:
         if found.gap <= gap:
             return replace(found, status=Status.REACHED)
         return replace(found, status=Status.STALLED) if found.status is Status.REACHED else found
-
-    def gram(self) -> Floats:
-        """Return the kernel of all rows with all rows."""
-        return self.rows.kernel.block(self.rows.X, self.anchors)
 
     @property
     def slow(self) -> bool:
@@ -286,74 +307,98 @@ class Decomposition:
             made = self.improve(goal if self.whole else max(0.1 * goal, 0.1 * inside / (bound + inside)))
 
     def choose(self, violations: Floats) -> None:
-        """Fill the working set with the rows that violate their conditions most.
+        """Add the rows that violate their conditions most to the working set.
 
-        The set doubles until it is full; then at most half of it is replaced. Rows at a limit that satisfy
-        their conditions leave first. If a quarter of all rows is needed, and their Gram matrix fits
-        into memory, the set gets all rows.
+        If the set is full, rows at a limit that satisfy their conditions leave it first.
         """
-        if self.whole:
-            return
         n, size = violations.size, self.set.size
-        room = min(self.size - size, max(WORKING_SET // 16, size))
         outside = violations.copy()
         outside[self.set] = 0.0
-        count = min(room or self.size // 2, int(np.count_nonzero(outside)))
+        count = min(ENTERING, (self.size - size) or self.size // 2, int(np.count_nonzero(outside)))
         if not count:
-            return
-        if n <= MOST_GRAM_ROWS and size + count > n // 4:
-            self.size, self.whole, self.block = n, True, self.gram()
             return
         mixed = self.generator.permutation(n)  # for rows that violate their conditions equally
         entering = mixed[np.argpartition(-outside[mixed], count - 1)[:count]]
-        if room:
-            slots = np.arange(size, size + count)
+        if size < self.size:
+            slots: Any = slice(size, size + count)
             self.set = np.concatenate([self.set, entering])
         else:
             slots = np.argpartition(violations[self.set], count - 1)[:count]
             self.set[slots] = entering
-        for start in range(0, count, max(1, BLOCK_VALUES // n)):
-            part = slice(start, start + max(1, BLOCK_VALUES // n))
-            self.block[slots[part]] = self.rows.kernel.block(self.rows.X[entering[part]], self.anchors)
+        self.block[slots] = self.rows.kernel.block(self.rows.X[entering], self.anchors, out=self.block[slots])
+        fresh = self.block[slots][:, self.set]
+        self.inner[slots, : self.set.size] = fresh
+        self.inner[: self.set.size, slots] = fresh.T
 
     def improve(self, share: float) -> int:
         """Make steps on the working set; return how many."""
-        most = max(1, 8 * MOST_AT_ONCE // (self.size * self.rows.n_classes))
+        most = max(1, 8 * MOST_AT_ONCE // (self.set.size * self.rows.n_classes))
         most = min(most, self.size * self.effort.max_steps - self.made)
-        if self.whole:
-            _, made = self.problem.step(self.block, slice(None), share, most)  # updates all rows
-        else:
-            block = self.block[: self.set.size]
-            change, made = self.problem.step(block.take(self.set, axis=1), self.set, share, most)
-            self.problem.update(change, block)
+        at = slice(None) if self.whole else self.set
+        change, made = self.problem.step(self.inner, at, share, most)
+        if not self.whole:  # otherwise the step has updated all rows
+            moved = np.flatnonzero(np.abs(change).max(axis=1) if change.ndim == 2 else change)
+            self.problem.update(change[moved], self.block[moved])
         self.made += made
         self.effort.steps = -(-self.made // self.size)
         return made
 
+    def blocks(self, support: Ints) -> Iterable[tuple[slice, Floats]]:
+        """Return the kernel of all rows with the support, in blocks; of rows in the set it is known."""
+        places = np.full(self.caps.size, -1)
+        places[self.set] = np.arange(self.set.size)
+        slots, step = places[support], max(1, BLOCK_VALUES // max(1, support.size))
+        if (slots < 0).any():
+            return self.rows.blocks(self.rows.order, support)
+        parts = (slice(start, start + step) for start in range(0, places.size, step))
+        return ((part, self.block[slots, part].T) for part in parts)
+
     def certified(self, status: Status) -> KernelSoftOptimum:
         """Return the bracket that the multipliers prove, with the weights that they define."""
         coefficients, intercept = self.problem.feasible(self.rows, self.caps)
-        gram = self.block if self.whole else None
-        found, outputs = _bracket(self.rows, self.caps, coefficients, intercept, gram)
+        found, outputs = self.bracket(coefficients, intercept)
         self.problem.refresh(outputs)
         self.problem.totals[decomposition.DUAL] = found.dual
         return replace(found, status=status)
+
+    def bracket(self, coefficients: Floats, intercept: Floats) -> tuple[KernelSoftOptimum, Floats]:
+        """Return what coefficients prove as weights and as multipliers, and the outputs of all rows.
+
+        For two classes, a free intercept is chosen again.
+        """
+        rows, caps = self.rows, self.caps
+        support = np.flatnonzero(np.abs(coefficients).max(axis=0) > 0.0)
+        used = np.ascontiguousarray(coefficients[:, support])
+        outputs, doubts = rows.sums(self.blocks(support), rows.order, support, used)
+        square = rows.square_of(outputs[support], doubts[support], used)
+        if rows.lifted:
+            intercept = used.sum(axis=1)
+        elif not rows.free:
+            intercept = np.zeros(len(used))
+        elif rows.n_classes == 2:
+            scores = (2.0 * rows.labels - 1.0) * outputs[:, 0]
+            intercept = np.array([best_shift(scores, caps, rows.labels)])
+        losses = np.maximum(0.0, 1.0 - rows.scores_below(outputs, doubts, rows.order, intercept))
+        primal = (0.5 * square + float(caps @ losses)) * (1.0 + (caps.size + 8) * EPS)
+        dual = _bound(rows, caps, coefficients, square)
+        found = KernelSoftOptimum(Status.REACHED, primal, dual, 0, rows.order, coefficients, intercept)
+        return found, outputs
 
     def lengthened(self, found: KernelSoftOptimum, factor: float) -> KernelSoftOptimum:
         """Return the same with longer weights, if these have a smaller objective that is proved.
 
         With a large C, a score that may be below one by rounding alone costs more than everything else.
         """
-        gram, weights = self.block if self.whole else None, found.coefficients * factor
-        longer, _ = _bracket(self.rows, self.caps, weights, found.intercept * factor, gram)
+        longer, _ = self.bracket(found.coefficients * factor, found.intercept * factor)
         better = longer.primal < found.primal
         return replace(longer, status=found.status, dual=found.dual) if better else found
 
     def by_factor(self, gap: float) -> KernelSoftOptimum:
         """Return the optimum that the linear solver finds in coordinates of the feature space."""
         rows, caps, effort = self.rows, self.caps, self.effort
-        gram = self.block if self.whole else self.gram()
-        points = coordinates((gram + gram.T) / 2.0, rows.kernel)
+        if not self.whole:
+            self.take_all()
+        points = coordinates((self.block + self.block.T) / 2.0, rows.kernel)
         found = solve_soft_margin(
             as_rows(points, rows.labels, n_classes=rows.n_classes, lift=rows.lift),
             caps,
@@ -368,8 +413,8 @@ class Decomposition:
             coefficients = (found.multipliers * (2.0 * rows.labels - 1.0))[None, :]
         else:
             coefficients = np.ascontiguousarray(found.multipliers.T)
-        proof, _ = _bracket(rows, caps, coefficients, np.atleast_2d(found.weights)[:, -1], gram)
-        other, _ = _bracket(rows, caps, *as_combination(found.weights, points, rows), gram)
+        proof, _ = self.bracket(coefficients, np.atleast_2d(found.weights)[:, -1])
+        other, _ = self.bracket(*as_combination(found.weights, points, rows))
         best = min(proof, other, key=lambda each: each.primal)
         return replace(best, status=found.status, dual=proof.dual)
 
@@ -385,35 +430,6 @@ def _require_legal(rows: KernelRows, gram: Floats | None) -> None:
         linalg.cholesky(gram + shift * np.eye(len(gram)), overwrite_a=True, check_finite=False)
     except linalg.LinAlgError:
         coordinates(gram, kernel)
-
-
-def _bracket(
-    rows: KernelRows, caps: Floats, coefficients: Floats, intercept: Floats, gram: Floats | None
-) -> tuple[KernelSoftOptimum, Floats]:
-    """Return the bounds that coefficients prove as weights and as multipliers, and the outputs of all rows.
-
-    For two classes, a free intercept is chosen again. If the Gram matrix is known, no kernel is evaluated.
-    """
-    support = np.flatnonzero(np.abs(coefficients).max(axis=0) > 0.0)
-    used = np.ascontiguousarray(coefficients[:, support])
-    if gram is None:
-        outputs, doubts = rows.outputs(rows.order, support, used)
-    else:
-        strips = [slice(start, start + 64) for start in range(0, caps.size, 64)]
-        outputs, doubts = rows.sums(((s, gram[s]) for s in strips), rows.order, rows.order, coefficients)
-    square = rows.square_of(outputs[support], doubts[support], used)
-    if rows.lifted:
-        intercept = used.sum(axis=1)
-    elif not rows.free:
-        intercept = np.zeros(len(used))
-    elif rows.n_classes == 2:
-        scores = (2.0 * rows.labels - 1.0) * outputs[:, 0]
-        intercept = np.array([best_shift(scores, caps, rows.labels)])
-    losses = np.maximum(0.0, 1.0 - rows.scores_below(outputs, doubts, rows.order, intercept))
-    primal = (0.5 * square + float(caps @ losses)) * (1.0 + (caps.size + 8) * EPS)
-    dual = _bound(rows, caps, coefficients, square)
-    found = KernelSoftOptimum(Status.REACHED, primal, dual, 0, rows.order, coefficients, intercept)
-    return found, outputs
 
 
 def _bound(rows: KernelRows, caps: Floats, coefficients: Floats, square: float) -> float:
