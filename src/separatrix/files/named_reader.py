@@ -47,12 +47,17 @@ def open_columns(columns: Columns, request: Request) -> NamedTable:
         return NamedTable(columns, request, with_levels(meaning, columns, request), tuple(said))
 
 
-def _where(columns: Columns, request: Request, said: list[str]) -> Columns:
-    """Return the columns with the rows for which the condition is true, and say how many are not."""
-    reader = NamedTable(
+def _seen(columns: Columns, request: Request) -> NamedTable:
+    """Return a table as queries see it: text is read as numbers or dates if that is clear."""
+    return NamedTable(
         columns, replace(request, target=None), Meaning(Encoding(), find_looks(columns, request))
     )
-    rows, total = choose(columns.name, reader.cleaned(columns.schema.names, ROWS, 0), str(request.where))
+
+
+def _where(columns: Columns, request: Request, said: list[str]) -> Columns:
+    """Return the columns with the rows for which the condition is true, and say how many are not."""
+    batches = _seen(columns, request).cleaned(columns.schema.names, ROWS, 0)
+    rows, total = choose(columns.name, batches, str(request.where))
     said.append(f"{total - rows.size:,} of {total:,} rows were left out by the condition.")
     return replace(columns, rows=rows)
 
@@ -62,14 +67,14 @@ def _answer(columns: Columns, request: Request) -> Columns:
     notes: list[str] = []
     given = columns
     if not columns.paths:
-        looks = find_looks(columns, request)
+        seen = _seen(columns, request)
+        looks = seen.meaning.looks
         kinds = {"number": pa.float64(), "empty": pa.float64(), "date": pa.timestamp("us")}
         types = {each.name: each.type for each in columns.schema}
         types |= {name: kinds[each.kind] for name, each in looks.items()}
         types |= dict.fromkeys(columns.numbers, pa.float64())
-        reader = NamedTable(columns, replace(request, target=None), Meaning(Encoding(), looks))
         notes = readings_told(looks)
-        columns = copied(columns.name, pa.schema(types), reader.cleaned(list(types), ROWS, 0))
+        columns = copied(columns.name, pa.schema(types), seen.cleaned(list(types), ROWS, 0))
     found = answer(columns, str(request.sql))
     untyped = frozenset(found.schema.names) if given.untyped else frozenset[str]()
     return replace(found, untyped=untyped, notes=(*notes, *found.notes))

@@ -24,18 +24,19 @@ NUMBER = re.compile(
 )
 # Cells of text that say that a value is missing.
 MISSING = ("", "NA", "NaN", "nan", "N/A", "NULL", "null", "?")
-# Numbers as programs write them; codes such as 007; numbers whose point cannot separate thousands.
+# Numbers as programs write them; codes such as 007; numbers with a point or a comma.
 PLAIN_CELL = re.compile(
     rf"[{PADDING}]*[+-]?(([0-9]+|[0-9]+\.[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|(?i:inf(inity)?))[{PADDING}]*"
 )
 CODE = re.compile("0[0-9]+")
 _NUMERIC = re.compile(rf"[{PADDING}]*({NUMBER.pattern}|[+-]?[0-9]+,[0-9]+)[{PADDING}]*", NUMBER.flags)
-_SURE = re.compile(
-    rf"[{PADDING}]*[+-]?([0-9]+\.([0-9]{{0,2}}|[0-9]{{4,}})|0\.[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[{PADDING}]*"
-)
 # Characters between groups of three digits.
 SEPARATORS = (",", ".", *BLANKS.replace("\t", ""), "'", "\u2019")
 CANDIDATES = tuple((d, t) for d in ".," for t in ("", *SEPARATORS) if t != d)
+# The shapes of numbers with these signs. Commas may also group as in India: 12,34,567.
+_GROUPS = {t: rf"|9{{1,3}}({re.escape(t)}999)+" for t in SEPARATORS}
+_GROUPS |= {"": "", ",": _GROUPS[","] + "|99?(,99)+,999"}
+_NUMBERS = {(d, t): re.compile(rf"(9*{_GROUPS[t]})({re.escape(d)}9*)?") for d, t in CANDIDATES}
 # Cells that mean a missing value in a column of numbers, in upper or lower case.
 MARKS = frozenset(
     {"", ".", "-", "--", "?", "na", "n/a", "#n/a", "#na", "<na>", "nan", "null", "none", "nil", "missing"}
@@ -290,7 +291,7 @@ def look(
 
 def is_fraction(cell: str) -> bool:
     """Whether a cell is a plain number whose point must be a decimal point."""
-    return _SURE.fullmatch(cell) is not None
+    return "." in cell and PLAIN_CELL.fullmatch(cell) is not None and (",", ".") not in _parse(shape(cell))[1]
 
 
 def _unit(units: dict[str, int], total: int) -> str | None:
@@ -332,7 +333,7 @@ def _may_be_thousands(shapes: Iterable[str]) -> bool:
     whole = numbers - pointed - {"9", "09"}
     return (
         bool(pointed and whole)
-        and all(each[0] == "9" and _fits(each[1:], ",", ".", ungrouped=False) for each in pointed)
+        and all(each[0] == "9" and _NUMBERS[",", "."].fullmatch(each[1:]) for each in pointed)
         and all(len(each) < 5 for each in whole)
     )
 
@@ -347,7 +348,9 @@ def _parse(shape_: str) -> tuple[str, frozenset[tuple[str, str]]]:
         return "", frozenset()
     unit = found["before"] or (found["after"] or "").strip(BLANKS)
     ungrouped = shape_[0] == "0" or found["power"] is not None
-    return unit, frozenset(pair for pair in CANDIDATES if _fits(found["number"], *pair, ungrouped=ungrouped))
+    return unit, frozenset(
+        (d, t) for d, t in CANDIDATES if _NUMBERS[d, "" if ungrouped else t].fullmatch(found["number"])
+    )
 
 
 def _is_foreign(text: str) -> bool:
@@ -366,18 +369,3 @@ def _is_foreign(text: str) -> bool:
 def _number(shape_: str) -> str:
     found = _CELL.fullmatch(shape_[1:])
     return "" if found is None else found["number"]
-
-
-def _fits(number: str, decimal: str, thousands: str, *, ungrouped: bool) -> bool:
-    """Whether digits and separators are a number with these separators."""
-    whole, *rest = number.split(decimal)
-    if len(rest) > 1 or (any(rest) and set(rest[0]) != {"9"}) or not (whole or any(rest)):
-        return False
-    groups = whole.split(thousands) if thousands else [whole]
-    if len(groups) == 1:
-        return set(whole) <= {"9"}
-    first, *others = groups
-    grouped = all(each == "999" for each in others) and len(first) <= 3
-    # Indian grouping: 12,34,567.
-    grouped |= thousands == "," and others[-1] == "999" and {*others[:-1]} == {"99"} and len(first) <= 2
-    return not ungrouped and grouped and set(first) == {"9"}

@@ -3,26 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from ..errors import InputError
 from .encoding import Encoding
 from .number_formats import SEPARATORS
 
-# The options that every file has, and those of tables with named columns.
-EVERY = ("target", "intercept", "encoding", "live", "text_encoding", "memory")
-NAMED = (
-    "features",
-    "exclude",
-    "where",
-    "sql",
-    "missing",
-    "decimal",
-    "thousands",
-    "na",
-    "text",
-    "row_names",
-)
+EVERY = ("target", "intercept", "encoding", "live", "text_encoding", "memory")  # options of every file
 # Parts of a query that give other rows if it is asked again; texts and comments are removed first.
 _CHANCE = re.compile(
     r"\b(?:random|uuid(?:v\d)?|gen_random_uuid|nextval)\s*\(|\b(?:using\s+sample|tablesample)\b"
@@ -125,6 +112,10 @@ class Request:
                 "The 'thousands' parameter must be a comma, a point, a blank or an apostrophe, and not "
                 f"the decimal sign. Got {self.thousands!r} instead."
             )
+
+
+# The options of every table with named columns.
+NAMED = tuple(each.name for each in fields(Request) if each.name not in (*EVERY, "table", "sheet", "skip"))
 
 
 def refuse_chance(sql: str, parameter: str) -> None:

@@ -19,70 +19,58 @@ from ..rows import threads
 from ..sparse import sparse
 
 MOST_ENTRIES = 2**31 - 1
+TYPES = (np.float64, np.int32)  # of the numbers of a matrix, and of the columns of a sparse one
 INTERVAL = 0.005  # seconds between two checks of the memory in use
 
 
-class Store:
-    """Arrays of one type, which are appended to a file without a name and then mapped."""
-
-    def __init__(self, dtype: Any) -> None:
-        self.dtype = np.dtype(dtype)
-        self._file: IO[bytes] = tempfile.TemporaryFile(prefix="separatrix-")  # noqa: SIM115
-        self.size = 0
-
-    def append(self, values: NDArray[Any]) -> None:
-        """Write some numbers."""
-        try:
-            self._file.write(np.ascontiguousarray(values, dtype=self.dtype).data)
-            self._file.flush()
-        except OSError as error:
-            raise OutputError(
-                f"The temporary file for data larger than memory could not be written to "
-                f"{tempfile.gettempdir()!r}: {error.strerror}. Set TMPDIR to a disk with more room."
-            ) from error
-        self.size += values.size
-
-    def map(self, memory: int) -> NDArray[Any]:
-        """Return all numbers as an array in the file; about ``memory`` bytes of it stay in memory."""
-        if not self.size:
-            return np.empty(0, dtype=self.dtype)
-        mapping = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
-        self._file.close()
-        if hasattr(mapping, "madvise"):
-            _watch(mapping, memory)
-        return np.frombuffer(mapping, dtype=self.dtype, count=self.size)
-
-
 class Spill:
-    """Batches of one kind, dense or CSR, that are collected in files."""
+    """Batches of one kind, dense or CSR, that are collected in files without names, and then mapped."""
 
     def __init__(self) -> None:
-        self._values = Store(np.float64)
-        self._indices: Store | None = None
+        self._files: list[IO[bytes]] = []
         self._lengths: list[NDArray[Any]] = []
         self._width, self._rows = 0, 0
 
     def append(self, X: Any) -> None:
         """Add some rows."""
-        self._rows += X.shape[0]
-        self._width = X.shape[1]
+        parts = [X]
         if sparse.issparse(X):
-            self._indices = self._indices or Store(np.int32)
-            self._indices.append(X.indices)
+            parts = [X.data, X.indices]
             self._lengths.append(np.diff(X.indptr))
-        self._values.append(X if self._indices is None else X.data)
+        self._files = self._files or [tempfile.TemporaryFile(prefix="separatrix-") for _ in parts]  # noqa: SIM115
+        self._rows, self._width = self._rows + X.shape[0], X.shape[1]
+        for file, part, kind in zip(self._files, parts, TYPES, strict=False):
+            try:
+                file.write(np.ascontiguousarray(part, dtype=kind).data)
+                file.flush()
+            except OSError as error:
+                raise OutputError(
+                    f"The temporary file for data larger than memory could not be written to "
+                    f"{tempfile.gettempdir()!r}: {error.strerror}. Set TMPDIR to a disk with more room."
+                ) from error
 
     def matrix(self, memory: int) -> Any:
-        """Return all rows as one matrix."""
+        """Return all rows as one matrix; about ``memory`` bytes of each of its arrays stay in memory."""
         _return_freed_memory()
-        if self._indices is None:
-            return self._values.map(memory).reshape(self._rows, self._width)
-        if self._values.size > MOST_ENTRIES:
-            raise OutputError(f"{self._values.size:,} entries that are not zero are more than can be used.")
+        data, *indices = [_mapped(*each, memory) for each in zip(self._files, TYPES, strict=False)]
+        if not indices:
+            return data.reshape(self._rows, self._width)
+        if data.size > MOST_ENTRIES:
+            raise OutputError(f"{data.size:,} entries that are not zero are more than can be used.")
         indptr = np.zeros(self._rows + 1, dtype=np.int32)
         np.cumsum(np.concatenate(self._lengths), out=indptr[1:])
-        data, indices = self._values.map(memory), self._indices.map(memory)
-        return sparse.csr_array((data, indices, indptr), shape=(self._rows, self._width))
+        return sparse.csr_array((data, *indices, indptr), shape=(self._rows, self._width))
+
+
+def _mapped(file: IO[bytes], kind: Any, memory: int) -> NDArray[Any]:
+    """Return the numbers of a file as an array in it; about ``memory`` bytes of it stay in memory."""
+    if not file.tell():
+        return np.empty(0, dtype=kind)
+    mapping = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    file.close()
+    if hasattr(mapping, "madvise"):
+        _watch(mapping, memory)
+    return np.frombuffer(mapping, dtype=kind)
 
 
 def _watch(mapping: mmap.mmap, memory: int) -> None:

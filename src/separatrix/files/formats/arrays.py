@@ -120,15 +120,14 @@ class ArrayTable(Table):
 
     def _refuse_gaps(self, X: Any, y: NDArray[Any] | None, begin: int) -> None:
         """Raise an error that names the first row with NaN, if there is one."""
-        gaps, lacking = np.isnan(X.data if sparse.issparse(X) else X), np.zeros(X.shape[0], dtype=bool)
-        if gaps.any():
-            lacking[X.tocoo().row[gaps] if sparse.issparse(X) else gaps.any(axis=1)] = True
+        gaps = np.flatnonzero(np.isnan(X.data if sparse.issparse(X) else X))[:1]
+        lacking = [place_of(X, at)[0] for at in gaps.tolist()]
         if y is not None and y.dtype.kind == "f":
-            lacking |= np.isnan(y)
-        if lacking.any():
+            lacking += np.flatnonzero(np.isnan(y))[:1].tolist()
+        if lacking:
             raise InputError(
-                f"{self.name!r} lacks values, the first in row {begin + int(lacking.argmax()) + 1:,}. Fill "
-                "them in, or save the file without such rows."
+                f"{self.name!r} lacks values, the first in row {begin + min(lacking) + 1:,}. Fill them in, "
+                "or save the file without such rows."
             )
 
 
