@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from importlib import resources
 
 import jsonschema
@@ -10,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from separatrix.errors import SeparationWarning
 from separatrix.report.model_remedies import IN_R
 from tests import naive_estimate
 from tests.run import answer, fine, refused, run
@@ -29,6 +31,9 @@ def claims(tmp_path):
             "smoker": np.where(smoker, "yes", "no"),
             "days": r.integers(1, 50, 30),
             "died": r.integers(0, 2, 30),
+            "sex": np.where(np.arange(30) % 2 == 0, "m", "f"),
+            "event": np.where(smoker, 0, 1),
+            "sober": np.where(smoker, 0, np.arange(30) % 2),
         }
     )
     frame.to_csv(tmp_path / "claims.csv", index=False)
@@ -72,7 +77,7 @@ def test_survival_needs_no_target(claims):
 @pytest.mark.parametrize(
     ("formula", "coefficients"),
     [
-        ("claims ~ .", 5),
+        ("claims ~ .", 8),
         ("claims ~ log(age) + offset(log(days))", 2),
         ("claims ~ ns(age, 3) + factor(smoker)", 5),
         ("claims ~ poly(age, 2) + sqrt(days)", 4),
@@ -95,16 +100,64 @@ def test_mixed_models_are_told_what_can_be_said(claims):
     assert "--groups" in told
 
 
-def test_remedies_name_the_file_and_the_variables_and_python_lines_run(claims, tmp_path, capsys):
-    told = fine(
-        "check", claims, "--target", "claims", "--model", "poisson", "--features", "age,smoker"
-    ).stdout
-    assert "claims ~ age + smoker" in told
-    lines = [line.strip() for line in told.splitlines() if line.strip().startswith("Python:")]
-    assert len(lines) == 2
+QUESTIONS = {
+    "poisson": ("--target", "claims", "--model", "poisson", "--features", "age,smoker"),
+    "a formula": ("--formula", "claims ~ log(age) + factor(smoker)", "--model", "poisson"),
+    "groups": ("--target", "claims", "--model", "poisson", "--groups", "sex", "--exclude", "days,died"),
+    "weights": ("--target", "claims", "--model", "poisson", "--weights", "days", "--exclude", "died"),
+    "binary": ("--target", "sober", "--model", "binary", "--features", "age,smoker"),
+    "binary by formula": ("--formula", "sober ~ age + C(smoker)", "--model", "logit"),
+    "binomial": ("--target", "claims", "--trials", "days", "--features", "age,smoker"),
+    "cox": ("--time", "days", "--event", "event", "--features", "age,smoker"),
+    "strata": (
+        "--formula",
+        "Surv(days, event) ~ smoker + strata(sex)",
+    ),
+}
+
+
+@pytest.mark.parametrize("asked", QUESTIONS.values(), ids=QUESTIONS)
+def test_remedies_name_the_file_and_the_variables_and_python_lines_run(claims, asked, capsys):
+    told = fine("check", claims, *asked).stdout
+    assert "has no finite maximum-likelihood estimate" in told
+    lines = [line.strip() for line in told.splitlines() if line.strip().startswith(("Python:", "R:"))]
     for line in lines:
-        exec(line.removeprefix("Python:").strip(), {})
-    assert capsys.readouterr().out
+        language, _, code = line.partition(":")
+        if "install.packages" in line:
+            continue
+        assert str(claims) in code
+        assert "smoker" in code
+        if language == "Python":
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                warnings.simplefilter("ignore", SeparationWarning)
+                exec(code.strip(), {})
+            assert capsys.readouterr().out
+    assert any(line.startswith("Python:") for line in lines)
+
+
+def test_the_report_says_what_to_do_and_what_stays_estimable(claims, tmp_path):
+    report = tmp_path / "report.html"
+    found = answer("check", claims, *QUESTIONS["poisson"], "--report", report)
+    page = report.read_text("utf-8")
+    assert found["report_file"] == str(report)
+    assert "<h1>No estimate: the Poisson regression has no finite maximum-likelihood estimate.</h1>" in page
+    assert "brglm2::brglm_fit" in page.split("What to do")[1].split("<h2>Coefficients")[0]
+    assert page.count("<button") >= 3
+    assert "The 6 rows responsible, of 30" in page
+    assert "Without these rows, these estimates are finite: age, (intercept)." in page
+    fine("check", claims, "--target", "died", "--model", "binary", "--features", "age", "--report", report)
+    page = report.read_text("utf-8")
+    assert "<h1>Estimate exists and is unique: binary regression.</h1>" in page
+    assert "What to do" not in page
+
+
+def test_excluded_columns_stay_excluded_when_a_certificate_is_checked(claims, tmp_path):
+    proof = tmp_path / "proof.json"
+    asked = ("--target", "claims", "--model", "poisson", "--exclude", "days,died,event", "--offset", "age")
+    fine("check", claims, *asked, "--certificate", proof)
+    assert "columns" in json.loads(proof.read_text())
+    assert "The certificate holds" in fine("verify", proof, claims).stdout
 
 
 def test_every_model_has_a_remedy():

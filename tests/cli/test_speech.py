@@ -218,6 +218,22 @@ def test_every_line_of_python_and_shell_that_is_advised_runs(folder, capsys):
                     assert f'read.csv("{path}"' in line
 
 
+@pytest.mark.parametrize("formula", ["ill ~ dose + I(age^2)", "ill ~ smoker", "ill ~ smoker + factor(dose)"])
+def test_lines_after_a_formula_name_the_file_and_the_formula(folder, capsys, formula):
+    text = "dose,age,smoker,ill\n1,3,no,0\n2,1,no,0\n1,2,no,1\n2,3,yes,1\n1,4,yes,1\n2,1,no,1\n"
+    pathlib.Path("trial.csv").write_text(text)
+    told = run("check", "trial.csv", "--formula", formula).stdout
+    shown = map(str.strip, told.splitlines())
+    lines = [line.removeprefix("Python:").strip() for line in shown if line.startswith("Python:")]
+    assert lines
+    for line in lines:
+        if "firthmodels" not in line or find_spec("firthmodels"):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                exec(line, {})
+            assert capsys.readouterr().out
+
+
 def test_the_line_that_checks_again_reads_the_same_rows(folder):
     pathlib.Path("codes.csv").write_text("dose,age,y\n1,3,0\n2,1,0\n9,2,0\n9,3,1\n5,4,1\n6,1,1\n")
     said = run("check", "codes.csv", "-t", "y", "--na=9", "--missing", "drop", "--where", "age < 5").stdout

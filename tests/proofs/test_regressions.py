@@ -20,6 +20,7 @@ from statsmodels.miscmodels.ordinal_model import OrderedModel
 import separatrix as sx
 from separatrix.errors import InputError, SeparationWarning
 from separatrix.proofs.estimates import check_estimate
+from tests import naive_estimate
 
 SEEDS = st.integers(0, 2**32)
 
@@ -266,3 +267,56 @@ def test_a_league_needs_a_chain_of_wins_from_every_team_to_every_other():
     assert asked(np.zeros((5, 0)), **more).exists
     # every cycle of wins has more wins at home than away, or as many
     assert asked(np.vstack([home, [[-1]]]), **more).coefficients["x0"] == "+infinity"
+
+
+# ---------------------------------------------------------------- what is left without the responsible rows
+
+
+@pytest.mark.parametrize("model", ["binary", "binomial", "poisson"])
+@given(SEEDS)
+@settings(max_examples=15)
+def test_the_rest_has_a_unique_estimate_to_which_a_fit_converges(model, seed):
+    X, columns, options = naive_estimate.random_case(model, np.random.default_rng(seed))
+    try:
+        found = asked(X, model=model, fit_intercept=options["intercept"], **columns)
+        rest = found.rest()
+    except InputError:  # there is an estimate, or no row is left
+        return
+    assert set(found.estimable) <= set(rest.names)
+    assert not set(rest.rows) & set(found.responsible_rows)
+    if not rest.names:
+        return
+    y = {"y": rest.y} if rest.y.ndim == 1 else {"y": rest.y[:, 0], "trials": rest.y.sum(axis=1)}
+    groups = {} if rest.groups is None else {"groups": rest.groups}
+    again = asked(rest.X, model=model, fit_intercept=False, weights=rest.weights, **y, **groups)
+    assert again.exists
+    assert again.unique
+    if rest.groups is None:
+        family = sm.families.Poisson() if model == "poisson" else sm.families.Binomial()
+        with warnings.catch_warnings(action="ignore"):  # as many rows as columns
+            assert sm.GLM(rest.y, rest.X, family, freq_weights=rest.weights).fit().converged
+
+
+def test_the_estimates_that_stay_finite_are_those_of_the_rest():
+    r = np.random.default_rng(0)
+    frame = pd.DataFrame({"dose": r.normal(size=80), "drug": r.choice(list("abc"), 80)})
+    frame["n"] = np.where(frame.drug == "b", 0, r.poisson(2.0, 80))
+    found = asked("n ~ dose + drug", frame, model="poisson")
+    assert found.infinite == {"drug[T.b]": -np.inf}
+    assert found.estimable == ("dose", "drug[T.c]", "(intercept)")
+    rest = found.rest()
+    assert rest.names == list(found.estimable)
+    fitted = sm.GLM(rest.y, rest.X, sm.families.Poisson()).fit().params
+    X = found.data["X"].assign(one=1.0)[["dose", "drug[T.c]", "one", "drug[T.b]"]]
+    whole = sm.GLM(frame["n"], X.astype(float), sm.families.Poisson()).fit(maxiter=25)
+    assert np.allclose(fitted, whole.params[:3], atol=1e-6)
+    assert whole.params["drug[T.b]"] < -10
+
+
+def test_only_models_whose_rows_stand_for_themselves_have_a_rest():
+    cox = asked([[1.0], [1], [0]], time=[1, 2, 3])
+    assert cox.exists is False
+    with pytest.raises(InputError, match="no part is left"):
+        cox.rest()
+    with pytest.raises(InputError, match="Every row is responsible"):
+        asked([[0.0], [1.0]], y=[0, 1]).rest()

@@ -274,7 +274,8 @@ def origin(source: Reading, rows: Any, formula: str | None = None) -> Any:
     if path.endswith(".csv") and not source.given("data", "target", "features", "exclude", "row_names"):
         with suppress(OSError, UnicodeError, StopIteration), open(path, encoding="utf-8", newline="") as file:
             header = set(next(csv.reader(file)))
-    used = set() if formula else {*(name.partition("=")[0] for name in rows.feature_names), rows.target_name}
+    taken = [*(name.partition("=")[0] for name in rows.feature_names), rows.target_name]
+    used = set() if formula else {*filter(None, taken)}
     plain = formula or not rows.encoding.told()  # numbers have no units and no other signs
     named = path if plain and header and header >= used and len(used) <= MOST_TERMS else ""
     command = () if formula else tuple(source.command("check"))

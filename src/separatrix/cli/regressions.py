@@ -5,13 +5,15 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, replace
+from json import dumps
 from typing import Any
 
 import typer
 
+from ..atomic import write_all
 from ..errors import CertificateError, InputError
 from . import options
-from .console import document, facts, heading, say, show, show_remedies, waiting, write_json
+from .console import document, facts, heading, say, show, show_remedies, show_table, waiting, write_json
 
 # The options that name further columns; each has the name of a parameter of `check_estimate`.
 FURTHER = ("time", "event", "entry", "strata", "groups", "trials", "weights", "winner", "loser")
@@ -56,14 +58,17 @@ def design_of(frame: Any, target: str | None, further: dict[str, str]) -> tuple[
 
 
 def check_regression(
-    source: options.Reading, further: dict[str, str], asked: dict[str, Any], certificate: str | None
+    source: options.Reading, further: dict[str, str], asked: dict[str, Any], offset: str | None
 ) -> bool | None:
     """Answer, show and write what was asked; return whether the estimate exists."""
     from ..proofs.estimates import check_estimate
     from ..proofs.statistics.formula import variables
+    from ..report.model_remedies import model_remedies, words
+    from ..report.tables import NamedData, coefficient_table, responsible_table
 
-    formula = asked.pop("formula")
+    formula, certificate, report = (asked.pop(name) for name in ("formula", "certificate", "report"))
     as_json, explain = asked.pop("json"), asked.pop("explain")
+    options.need_apart(source.data, certificate=certificate, report=report)
     features = (options.names(source.features) if source.features else None) or []
     if formula is not None:
         if source.target or source.features or source.exclude:
@@ -74,7 +79,8 @@ def check_regression(
     elif source.target is None and not {"time", "winner"} & further.keys():
         raise typer.BadParameter("Name the response with --target, or the time with --time.")
     wanted = [*features, *filter(None, [source.target]), *further.values()] if features else []
-    table, frame = read_frame(source, list(dict.fromkeys(wanted)))
+    exclude = [*(source.exclude or []), *([options.quoted(offset)] if offset else [])]
+    table, frame = read_frame(replace(source, exclude=exclude or None), list(dict.fromkeys(wanted)))
     with warnings.catch_warnings(), waiting("Searching for a proof"), options.naming_rows(table):
         warnings.simplefilter("ignore")
         if formula is not None:
@@ -83,9 +89,20 @@ def check_regression(
             X, columns = design_of(frame, source.target, further)
             found = check_estimate(X, **columns, **asked)
         _ = found.coefficients  # computed on first use, which may take seconds
-    rows = [place.row for place in table.places(found.responsible_rows.tolist())]
+    named = {**further, **({"offset": offset} if offset else {})}
+    origin = replace(options.origin(source, table, formula), target=source.target or "", further=named)
+    ways = model_remedies(found, origin)
+    data = NamedData(frame, frame.index.to_numpy(), tuple(map(str, frame.columns)), table.places)
+    contents = {}
     if certificate is not None:
-        _write(certificate, found, source.target, further, features, formula)
+        contents[certificate] = _certificate(found, source.target, further, list(frame.columns), formula)
+    if report is not None:
+        from ..report.page import estimate_text
+
+        notes = (("Reading", note) for note in table.notes)
+        known = (("Kind of file", table.kind), *notes, *((("Formula", formula),) if formula else ()))
+        contents[report] = estimate_text(found, data, ways, words(origin), table.name, known).encode()
+    write_all(contents)
     if as_json:
         write_json(
             {
@@ -94,26 +111,16 @@ def check_regression(
                 "exists": found.exists,
                 "unique": found.unique,
                 "coefficients": found.coefficients,
-                "responsible_rows": rows,
+                "responsible_rows": [each.row for each in table.places(found.responsible_rows.tolist())],
                 "rows_counted_from": 1,
                 "left_out": found.dropped,
                 "certificate_file": certificate,
+                "report_file": report,
                 "search": [asdict(step) for step in found.search] if explain else [],
             }
         )
         return found.exists
-    _show(table, found, rows, _remedies(found, source, formula, further))
-    if certificate is not None:
-        say(f"Certificate: {certificate}. Check it with: {source.verify_command(certificate)}")
-    return found.exists
-
-
-def _show(table: Any, found: Any, rows: list[int], remedies: Any) -> None:
-    from ..proofs.answer import some
-
-    answers = found.coefficients
-    finite = [name for name, answer in answers.items() if answer == "finite"]
-    others = [(name, answer or "undecided") for name, answer in answers.items() if answer != "finite"]
+    told = [("left out", found.dropped), *(("note", note) for note in (*table.notes, found.note))]
     show(
         heading(found.headline, "bold yellow" if found.exists is None else "bold"),
         "",
@@ -121,36 +128,24 @@ def _show(table: Any, found: Any, rows: list[int], remedies: Any) -> None:
             [
                 ("data", f"{table.name}: {found.n_rows:,} rows"),
                 ("model", found.title),
-                *([("finite", some(finite))] if finite and not found.exists else []),
-                *others[:20],
-                *([("rows", f"{len(rows):,}: {some(rows)} (counted from 1)")] if rows else []),
-                *([("left out", found.dropped)] if found.dropped else []),
-                *(("note", note) for note in (*table.notes, *filter(None, [found.note]))),
+                *((name, note) for name, note in told if note),
             ]
         ),
         "",
     )
-    show_remedies(remedies, "")
+    show_table(coefficient_table(found))
+    show_table(responsible_table(found, data))
+    show_remedies(ways, words(origin))
+    if certificate is not None:
+        say(f"Certificate: {certificate}. Check it with: {source.verify_command(certificate)}")
+    if report is not None:
+        say(f"Report: {report}")
+    return found.exists
 
 
-def _remedies(found: Any, source: options.Reading, formula: str | None, further: dict[str, str]) -> Any:
-    from ..report.model_remedies import model_remedies
-
-    return model_remedies(found, str(source.data), formula, source.target, further)
-
-
-def _write(
-    path: str,
-    found: Any,
-    target: str | None,
-    further: dict[str, str],
-    features: list[str],
-    formula: str | None,
-) -> None:
-    from json import dumps
-
-    from ..atomic import write_all
-
+def _certificate(
+    found: Any, target: str | None, further: dict[str, str], columns: list[str], formula: str | None
+) -> bytes:
     if formula is not None:
         raise typer.BadParameter(
             "--certificate does not work with --formula, because a certificate must not contain code."
@@ -159,9 +154,9 @@ def _write(
         raise CertificateError(
             "The answer is undecided, so there is no proof, and no certificate was written."
         )
-    columns = {"target": target, "further": further, "features": features}
-    document = {**found.certificate.to_dict(), "columns": columns}
-    write_all({path: f"{dumps(document, indent=1)}\n".encode()})
+    features = [name for name in columns if name not in (target, *further.values())]
+    about = {"target": target, "further": further, "features": features}
+    return f"{dumps({**found.certificate.to_dict(), 'columns': about}, indent=1)}\n".encode()
 
 
 def verify_regression(
@@ -179,7 +174,7 @@ def verify_regression(
     target = source.target or columns.get("target")
     if not isinstance(further, dict) or not set(further) <= set(FURTHER) or not isinstance(features, list):
         raise CertificateError("The certificate does not say which columns it is about.")
-    wanted = [*features, *filter(None, [target]), *further.values()] if features else []
+    wanted = [*features, *filter(None, [target]), *further.values()]
     table, frame = read_frame(source, list(dict.fromkeys(map(str, wanted))))
     X, given = design_of(frame, target, further)
     with waiting("Checking the proof"):

@@ -21,6 +21,8 @@ from .statistics.asked import Asked
 from .statistics.fitted import read_fitted
 from .statistics.formula import read_formula
 
+# The parameters that hold a column each.
+COLUMNS = ("y", "time", "event", "entry", "strata", "groups", "trials", "weights", "winner", "loser")
 # What the models are called elsewhere.
 ALIASES = {
     **dict.fromkeys(("logit", "logistic", "probit", "cloglog", "cauchit"), "binary"),
@@ -123,20 +125,9 @@ def check_estimate(
     M. Jacobsen (1989). Existence and unicity of MLEs in discrete exponential family distributions.
     Scandinavian Journal of Statistics 16.
     """
+    given = {name: each for name, each in locals().items() if name in COLUMNS and each is not None}
     del offset  # it never changes the answer
-    given = {
-        "y": y,
-        "time": time,
-        "event": event,
-        "entry": entry,
-        "strata": strata,
-        "groups": groups,
-        "trials": trials,
-        "weights": weights,
-        "winner": winner,
-        "loser": loser,
-    }
-    asked = _read(design, data, {name: value for name, value in given.items() if value is not None})
+    asked = _read(design, data, given)
     kind = _model(model or asked.model, asked)
     named = MODELS[kind]
     names = feature_names or asked.names or titles(asked.X)

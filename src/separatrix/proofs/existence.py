@@ -18,6 +18,7 @@ from ..certificates.models.build import MODELS, build
 from ..certificates.models.regression import Regression, Rows
 from ..certificates.proof import Fails
 from ..deadline import Deadline, OutOfTime
+from ..errors import InputError
 from ..inputs.data import Data
 from ..inputs.response import read_regression
 from ..printable import printable
@@ -27,7 +28,14 @@ from .exact.integer_rows import Misled, modulo_primes
 from .prove import Proof, prove_partition
 from .search import NO_ROWS, SearchStep, Weights
 from .signed_rows import SignedRows
-from .statistics.coefficients import INFINITIES, NOT_IDENTIFIED, Coefficients, coefficient_answers
+from .statistics.coefficients import (
+    FINITE,
+    INFINITIES,
+    NOT_IDENTIFIED,
+    Coefficients,
+    coefficient_answers,
+)
+from .statistics.rest import Rest, has_rest, rest_of
 
 INTERCEPT = "(intercept)"
 COEFFICIENT_SECONDS = 10.0
@@ -44,7 +52,7 @@ class Estimate:
     asked : Regression
     responsible_rows : ndarray of int64
         If there is no estimate: the rows, counted from 0, whose likelihood increases forever along the
-        direction of the certificate. Without them, the other coefficients have their estimates.
+        direction of the certificate.
     certificate : EstimateClaim or None
         The proof, for `verify`.
     n_rows : int
@@ -69,6 +77,7 @@ class Estimate:
     search: tuple[SearchStep, ...] = ()
     data: Mapping[str, Any] = field(default_factory=dict, repr=False)
     find_coefficients: Any = field(default=Coefficients, repr=False)
+    find_rest: Any = field(default=None, repr=False)
 
     @cached_property
     def coefficients(self) -> dict[str, str | None]:
@@ -80,6 +89,22 @@ class Estimate:
     def infinite(self) -> dict[str, float]:
         """The coefficients that are proved to be infinite, with their limits."""
         return {name: INFINITIES[a] for name, a in self.coefficients.items() if a in INFINITIES}
+
+    @property
+    def estimable(self) -> tuple[str, ...]:
+        """The coefficients with finite estimates; if there is no estimate, those of the other rows."""
+        return tuple(name for name, answer in self.coefficients.items() if answer == FINITE)
+
+    def rest(self) -> Rest:
+        """Return the regression without the responsible rows, in which all estimates are finite.
+
+        Raises InputError if that is another regression: the estimates that stay finite are those of the other
+        rows in binary, binomial and Poisson regressions only.
+        """
+        if self.find_rest is None:
+            raise InputError(f"Of this {self.title}, no part is left to be fitted to some of the rows.")
+        found: Rest = self.find_rest(set(self.estimable))
+        return found
 
     @property
     def title(self) -> str:
@@ -103,6 +128,8 @@ class Estimate:
             lines.append(
                 f"  {'rows':<15} {rows.size} of {self.n_rows}: {some(rows.tolist())} (counted from 0)"
             )
+            if self.find_rest is not None:
+                lines.append(f"  {'without them':<15} finite: {some(self.estimable) or 'none'}")
         for label, text in (("left out", self.dropped), ("note", self.note)):
             lines += [f"  {label:<15} {text}"] if text else []
         if self.certificate is not None:
@@ -154,17 +181,20 @@ def ask(
     claim = None if judge.best is None else replace(judge.best, sha256=digest())
     named = _names(names or data.names, rows, data)
     weights = data.columns.get("weights")
+    responsible = _responsible(rows, claim)
+    left = claim is not None and claim.claim == NONE and has_rest(asked.model, tuple(data.columns))
     return Estimate(
         exists=None if claim is None else claim.claim != NONE,
         unique={UNIQUE: True, NOT_UNIQUE: False}.get("" if claim is None else claim.claim),
         asked=asked,
-        responsible_rows=_responsible(rows, claim),
+        responsible_rows=responsible,
         certificate=claim,
         n_rows=int(data.matrix.shape[0] if weights is None else np.count_nonzero(weights)),
         dropped=rows.dropped,
         search=steps,
         data={"X": X, **columns},
         find_coefficients=partial(_coefficients, signed, judge, named, time_limit),
+        find_rest=partial(rest_of, rows, data, responsible, named) if left else None,
     )
 
 

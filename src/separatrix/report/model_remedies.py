@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from ..certificates.models.build import MODELS
 from ..proofs.existence import Estimate
-from .remedies import Remedy
+from .remedies import MOST_TERMS, Origin, Remedy, backticks
 
 DROP = (
-    "The rows that cause it are fitted perfectly in the limit and say nothing about the other coefficients. "
-    "Without them and the infinite coefficients, the others have their estimates."
+    "In the limit, these rows are fitted perfectly; the estimates that stay finite are those of the other "
+    "rows. Columns that depend on others in these rows are left out as well."
+)
+RIDGE = (
+    "For predictions; do not interpret the coefficients as effects. Choose the strength by cross-validation."
 )
 PENALIZED = "Its estimates are finite, and less biased in small samples than maximum likelihood."
 # For each model: the name of the remedy, when to use it, the package of R, and the call.
@@ -71,54 +75,85 @@ IN_R = {
 }
 
 
-def model_remedies(
-    found: Estimate, path: str, formula: str | None, target: str | None, further: dict[str, str]
-) -> tuple[Remedy, ...]:
+# The lines of Python begin with the estimate e, which has the data, and the rows that are left.
+REST = {
+    "binary": "s.GLM(r.y, r.X, s.families.Binomial(), freq_weights=r.weights)",
+    "binomial": "s.GLM(r.y, r.X, s.families.Binomial(), freq_weights=r.weights)",
+    "poisson": "s.GLM(r.y, r.X, s.families.Poisson(), freq_weights=r.weights)",
+    "poisson groups": "s.ConditionalPoisson(r.y, r.X, groups=r.groups)",
+}
+LEARNED = (
+    "from sklearn.linear_model import {} as L; from sklearn.preprocessing import StandardScaler as S; "
+    "print(L().fit(S().fit_transform(e.data['X']), e.data['y'], e.data.get('weights')).coef_)"
+)
+PENALIZED_LINES = {
+    "binary": LEARNED.format("LogisticRegression"),
+    "multinomial": LEARNED.format("LogisticRegression"),
+    "poisson": LEARNED.format("PoissonRegressor"),
+    "cox": "from statsmodels.api import PHReg; print(PHReg(e.data['time'], e.data['X'], e.data.get('event'), "
+    "strata=e.data.get('strata')).fit_regularized(alpha=0.1).params)",
+}
+
+
+def model_remedies(found: Estimate, origin: Origin) -> tuple[Remedy, ...]:
     """Return what to do if there is no estimate: lines of code that name the file and the variables."""
     if found.exists is not False:
         return ()
-    model = found.asked.model
+    model, further = found.asked.model, origin.further
     name, when, package, call = IN_R[model]
-    left = {
-        "cox": f"Surv({further.get('time', 'time')}, {further.get('event', 'event')})",
-        "binomial": f"cbind({target}, {further.get('trials', 'trials')} - {target})",
-    }.get(model, target or "y")
-    columns = [each for each in found.coefficients if "|" not in each and not each.startswith("(")]
-    terms = " + ".join(dict.fromkeys(_variable(each) for each in columns)) or "1"
-    written = formula or f"{left} ~ {terms}"
+    written = origin.formula or _written(found, origin)
+    left, _, right = map(str.strip, written.partition("~"))
+    formula = written if "::Surv(" in written else written.replace("Surv(", "survival::Surv(")
     line = call.format(
-        formula=written.replace("Surv(", "survival::Surv("),
-        right="~" + written.partition("~")[2],
-        y=target or written.partition("~")[0].strip(),
-        terms=terms,
-        strata=further.get("strata", "strata"),
+        formula=formula, right=f"~{right}", y=left, terms=right, strata=further.get("strata", "strata")
     )
-    read = f"d <- read.csv({path!r}); "
-    remedies = [Remedy(name, when, (("R", f"install.packages({package!r})"), ("R", read + line)))]
-    rows = found.responsible_rows.tolist()
-    if model != "bradley-terry" and len(rows) < found.n_rows:
-        others = {name: column for name, column in further.items() if name in ("strata", "groups", "weights")}
-        given = "".join(f", {name}={column!r}" for name, column in others.items())
-        code = (
-            f"import pandas, separatrix; d = pandas.read_csv({path!r}).drop(index={rows}); "
-            f"print(separatrix.check_estimate({written!r}, d, {model!r}{given}))"
-        )
-        remedies.append(Remedy("Leave out the rows that cause it", DROP, (("Python", code),)))
-    if model in ("binary", "poisson") and target is not None:
-        when = "For predictions; do not interpret the coefficients as effects."
-        remedies.append(Remedy("Ridge", when, (("Python", _ridge(model, path, target)),)))
+    installed = ("R", f"install.packages({package!r})")
+    remedies = [Remedy(name, when, (installed, ("R", origin.in_r + line)))]
+    given = "".join(
+        f", {each}={further[each]!r}" for each in ("strata", "groups", "weights") if each in further
+    )
+    start = f"import pandas, separatrix; d = pandas.read_csv({origin.path!r}); " if origin.path else ""
+    start += f"e = separatrix.check_estimate({written!r}, d, {model!r}{given}); "
+    python = "offset(" not in written  # which matters for the estimates
+    if found.estimable and found.find_rest is not None:
+        lines, family = [], "poisson" if model == "poisson" else "binomial"
+        if python and not {"groups", "weights"} <= further.keys():
+            fit = REST["poisson groups" if "groups" in further else model]
+            shown = f"import statsmodels.api as s; print({fit}.fit().summary(xname=r.names))"
+            lines.append(("Python", f"{start}r = e.rest(); {shown}"))
+        rows = (found.responsible_rows + 1).tolist()
+        if len(rows) <= MOST_TERMS and "weights" not in further:
+            effects = f" + factor({further['groups']})" if "groups" in further else ""
+            rest = f"d[-c({', '.join(map(str, rows))}), ]"
+            lines.append(("R", f"{origin.in_r}summary(glm({formula}{effects}, {family}, {rest}))"))
+        remedies.append(Remedy("Leave out the rows that cause it", DROP, tuple(lines)))
+    unused = {"groups", "entry"} | ({"weights"} if model == "cox" else set())
+    if model in PENALIZED_LINES and python and not unused & further.keys():
+        remedies.append(Remedy("Ridge", RIDGE, (("Python", start + PENALIZED_LINES[model]),)))
     return tuple(remedies)
 
 
+def words(origin: Origin) -> str:
+    """Say what to know about the lines of code."""
+    known = "" if origin.path else "Here, d is a data frame with the columns of the question. "
+    return f"{known}The lines of Python need: pip install formulaic pandas scikit-learn statsmodels."
+
+
+def _written(found: Estimate, origin: Origin) -> str:
+    """Write the formula of the question as R does."""
+    model, y, further = found.asked.model, backticks(origin.target), origin.further
+    left = {
+        "cox": ", ".join(backticks(further[each]) for each in ("entry", "time", "event") if each in further),
+        "binomial": f"{y}, {backticks(further.get('trials', 'trials'))} - {y}",
+    }.get(model)
+    call = {"cox": "Surv", "binomial": "cbind"}.get(model)
+    columns = [each for each in found.coefficients if "|" not in each and not each.startswith("(")]
+    terms = [backticks(name) for name in dict.fromkeys(map(_variable, columns))]
+    terms += [f"offset({backticks(further['offset'])})"] if "offset" in further else []
+    bare = MODELS[model].intercept and not found.asked.intercept and "groups" not in further
+    return f"{f'{call}({left})' if call else y} ~ {' + '.join(terms) or '1'}{' - 1' if bare else ''}"
+
+
 def _variable(name: str) -> str:
-    """Return the variable of a coefficient such as ``sex=m``, ``sex[T.m]`` or ``dose [yes]``."""
-    return name.partition(" [")[0].partition("=")[0].partition("[T.")[0]
-
-
-def _ridge(model: str, path: str, target: str) -> str:
-    kind = "LogisticRegression" if model == "binary" else "PoissonRegressor"
-    return (
-        f"import pandas; from sklearn.linear_model import {kind}; "
-        f"d = pandas.get_dummies(pandas.read_csv({path!r}), drop_first=True); "
-        f"print({kind}().fit(d.drop(columns={target!r}), d[{target!r}]).coef_)"
-    )
+    """Return the variable of a coefficient such as ``sex=m`` or ``dose [yes]``."""
+    return name.partition(" [")[0].partition("=")[0]

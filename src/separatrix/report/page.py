@@ -15,6 +15,7 @@ from .. import __version__
 from ..atomic import write_text
 from ..errors import InputError, needs
 from ..markup import Markup, document, facts, join, table, tag
+from ..proofs.existence import Estimate
 from ..proofs.statistics.formula import read_formula
 from ..proofs.verdict import separability
 from ..result import margin_text, often_corrected
@@ -22,7 +23,7 @@ from ..views.palettes import page_style
 from . import tables, words
 from .findings import Findings, investigate
 from .remedies import Remedy, remedies
-from .tables import Listing
+from .tables import Listing, NamedData
 
 # Buttons copy the code beside them, and a printed page shows the details.
 SCRIPT = """
@@ -115,23 +116,61 @@ def render(findings: Findings) -> str:
         pictures[0],
         tag("details", tag("summary", "Details"), *details, class_="rest"),
     )
+    return _document(f"{findings.title}: {findings.verdict.status}", main)
+
+
+def _document(title: str, main: Markup) -> str:
     footer = tag("footer", f"Made by separatrix {__version__}. This page needs no network.")
-    title = f"{findings.title}: {findings.verdict.status}"
     return document(title, page_style(), main, footer, tag("script", Markup(SCRIPT)))
+
+
+def estimate_text(
+    found: Estimate,
+    data: NamedData,
+    ways: Sequence[Remedy],
+    names: str,
+    title: str,
+    known: Iterable[tuple[str, str]],
+) -> str:
+    """Return the page about the estimate of a regression: the answer, what to do, coefficients and rows."""
+    tone = words.OPEN if found.exists is None else words.GOOD if found.exists else words.CAUTION
+    notes = [("Left out", found.dropped), ("Note", found.note)]
+    left = "Without these rows, these estimates are finite: " if found.find_rest is not None else ""
+    certificate = found.certificate
+    hashed = () if certificate is None else (("SHA-256 of the data", certificate.sha256),)
+    about = [("Data", title), ("Model", found.title), *known, *(note for note in notes if note[1]), *hashed]
+    main = tag(
+        "main",
+        _banner(tone, title, f"{found.headline[0].upper()}{found.headline[1:]}", []),
+        _action(ways[:1], names),
+        _card("Coefficients", _table(tables.coefficient_table(found), title=False)),
+        _card("The rows responsible", _table(tables.responsible_table(found, data)))
+        if found.responsible_rows.size
+        else Markup(),
+        _card("What stays estimable", tag("p", f"{left}{_some(found.estimable) or 'none'}."))
+        if left
+        else Markup(),
+        _next_steps(ways[1:]),
+        _card("Data and versions", facts([*about, *_versions()])),
+    )
+    return _document(f"{title}: {found.title}", main)
 
 
 def _header(findings: Findings) -> Markup:
     verdict = findings.verdict
-    tone, sign, told = words.tone(verdict, regression=not findings.given)
     more = [_model_words(findings)] if findings.given else tables.infinite_words(verdict)
-    answer = tag(
-        "div",
-        tag("p", findings.title, class_="source"),
-        tag("h1", words.headline(verdict, regression=not findings.given)),
-        tag("p", " ".join([words.plain(verdict), *more])),
-    )
+    tone = words.tone(verdict, regression=not findings.given)
+    headline = words.headline(verdict, regression=not findings.given)
+    return _banner(tone, findings.title, headline, [words.plain(verdict), *more])
+
+
+def _banner(tone: tuple[str, str, str], source: str, headline: str, more: Sequence[str]) -> Markup:
+    """Show the answer, with a sign that says how good it is."""
+    style, sign, told = tone
+    after = [tag("p", " ".join(more))] if more else []
+    answer = tag("div", tag("p", source, class_="source"), tag("h1", headline), *after)
     mark = tag("span", sign, class_="sign", role="img", aria_label=told, title=told)
-    return tag("header", mark, answer, class_=f"verdict {tone}")
+    return tag("header", mark, answer, class_=f"verdict {style}")
 
 
 def _model_words(findings: Findings) -> str:
@@ -255,12 +294,15 @@ def _facts(findings: Findings) -> Markup:
     ]
     if certificate is not None:
         known.append(("SHA-256 of the data", certificate.sha256))
-    known += [
+    return _card("Data and versions", facts([*known, *_versions()]))
+
+
+def _versions() -> list[tuple[str, str]]:
+    return [
         ("separatrix", __version__),
         ("Python", platform.python_version()),
         *((name, version(name)) for name in ("numpy", "scikit-learn")),
     ]
-    return _card("Data and versions", facts(known))
 
 
 def _card(title: str, *content: str) -> Markup:

@@ -6,7 +6,8 @@ import json
 import math
 import re
 import shlex
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -47,17 +48,26 @@ class Origin:
         The formula of the check, if there was one.
     command : tuple of str
         The command line of the check, as words. The line that checks again begins with them.
+    further : mapping of str to str
+        Further columns of a regression, such as its time or its weights.
     """
 
     path: str = ""
     target: str = ""
     formula: str = ""
     command: tuple[str, ...] = ()
+    further: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def in_r(self) -> str:
+        """How R reads the file."""
+        quoted = json.dumps(self.path, ensure_ascii=False)
+        return f"d <- read.csv({quoted}, check.names = FALSE); " if self.path else ""
 
     @property
     def words(self) -> str:
         """What to know about the lines of code."""
-        return PACKAGES if self.path and not self.formula else f"{NAMES} {PACKAGES}"
+        return PACKAGES if self.path else f"{NAMES} {PACKAGES}"
 
 
 @dataclass(frozen=True)
@@ -85,7 +95,7 @@ def remedies(verdict: Verdict, data: NamedData, origin: Origin | None = None) ->
         return ()
     variables = tuple(dict.fromkeys(map(_variable, data.names)))
     two, (read, formula) = np.unique(data.y).size == 2, _in_r(verdict, data, origin, variables)
-    start = _in_python(origin, variables)
+    start = _in_python(origin, variables, "binary" if two else "multinomial")
     if verdict.status is Separation.OVERLAPPING:
         fit = f"glm({formula}, binomial, d)" if two else f"nnet::multinom({formula}, d)"
         lines = (("R", f"{read}summary({fit})"), ("Python", start + _likelihood(verdict, data)))
@@ -128,7 +138,7 @@ def remedies(verdict: Verdict, data: NamedData, origin: Origin | None = None) ->
                 "Leave a variable out",
                 "Only if it does not belong in the model (it records the outcome, or was measured after it), "
                 "never because it predicts too well. Then check again.",
-                (_without(_most_helpful(suspects, verdict, data), data, origin.command),),
+                (_without(_most_helpful(suspects, verdict, data), data, origin.command, start),),
             )
         )
     if two:
@@ -150,9 +160,8 @@ def _variable(column: str) -> str:
 
 def _in_r(verdict: Verdict, data: NamedData, origin: Origin, variables: tuple[str, ...]) -> tuple[str, str]:
     """Return how R reads the file, and the formula for its functions."""
-    read = f"d <- read.csv({json.dumps(origin.path, ensure_ascii=False)}, check.names = FALSE); "
-    right = " + ".join(map(_backticks, variables)) if origin.path else "."
-    written = f"{_backticks(origin.target)} ~ {right}{'' if verdict.lift else ' - 1'}"
+    right = " + ".join(map(backticks, variables)) if origin.path else "."
+    written = f"{backticks(origin.target)} ~ {right}{'' if verdict.lift else ' - 1'}"
     left, _, right = re.sub(r"\bC\(", "factor(", origin.formula or written).partition("~")
     left, classes = left.strip(), np.unique(data.y).tolist()
     if not (origin.path or origin.formula):
@@ -161,23 +170,24 @@ def _in_r(verdict: Verdict, data: NamedData, origin: Origin, variables: tuple[st
         left = f"factor({left})"
     elif classes != [0, 1]:
         left = f"({left} == {json.dumps(classes[1], ensure_ascii=False)})"
-    return read if origin.path else "", f"{left} ~ {right.strip()}"
+    return origin.in_r, f"{left} ~ {right.strip()}"
 
 
-def _backticks(name: str) -> str:
+def backticks(name: str) -> str:
     """Write a name as R reads it."""
     return name if re.fullmatch(r"[A-Za-z][A-Za-z0-9_.]*", name) else f"`{name}`"
 
 
-def _in_python(origin: Origin, variables: tuple[str, ...]) -> str:
+def _in_python(origin: Origin, variables: tuple[str, ...], model: str) -> str:
     """Return the beginning of a line that reads X and y from the file."""
-    if not origin.path or origin.formula:
+    if not origin.path:
         return ""
+    read = f"import pandas; d = pandas.read_csv({origin.path!r}); "
+    if origin.formula:
+        asked = f"separatrix.check_estimate({origin.formula!r}, d, {model!r}).data"
+        return f"{read}import separatrix; e = {asked}; X, y = e['X'], e['y']; "
     columns = f"d[{list(variables)}], drop_first=True, dtype=float"
-    return (
-        f"import pandas; d = pandas.read_csv({origin.path!r}); y = d[{origin.target!r}]; "
-        f"X = pandas.get_dummies({columns}); "
-    )
+    return f"{read}y = d[{origin.target!r}]; X = pandas.get_dummies({columns}); "
 
 
 def _likelihood(verdict: Verdict, data: NamedData) -> str:
@@ -223,7 +233,7 @@ def _ridge(verdict: Verdict, data: NamedData) -> str:
     )
 
 
-def _without(variable: str, data: NamedData, command: tuple[str, ...]) -> tuple[str, str]:
+def _without(variable: str, data: NamedData, command: tuple[str, ...], start: str) -> tuple[str, str]:
     """Return the line that checks again without a variable."""
     if command:
         column = _variable(variable)
@@ -231,8 +241,8 @@ def _without(variable: str, data: NamedData, command: tuple[str, ...]) -> tuple[
             column = '"' + column.replace('"', '""') + '"'  # one name in a list
         return "shell", shlex.join([*command, "--exclude", column])
     place = data.names.index(variable)
-    rest = f"numpy.delete(X, {place}, 1)"
-    return "Python", f"import numpy, separatrix; print(separatrix.separability({rest}, y))"
+    rest = f"numpy.delete({'X.to_numpy()' if start else 'X'}, {place}, 1)"
+    return "Python", f"{start}import numpy, separatrix; print(separatrix.separability({rest}, y))"
 
 
 def _exact(variable: str, data: NamedData, start: str) -> str:

@@ -20,9 +20,13 @@ from ..sparse import dense
 if TYPE_CHECKING:  # it imports scikit-learn, which the answer of a check does not need
     from ..bounds.bound_report import BoundReport
     from ..files.reader import Place
+    from ..proofs.existence import Estimate
     from ..proofs.fewest.fewest_errors import FewestErrors
 
     Places = Callable[[Sequence[int]], list[Place]]
+
+
+LIMITS = {"+infinity": "to +∞", "-infinity": "to \N{MINUS SIGN}∞", None: "undecided"}
 
 
 @dataclass(frozen=True)
@@ -255,12 +259,38 @@ def describe(values: Floats, whole: Floats, levels: int = 4) -> str:
     return f"{short(float(values.min()))} to {short(float(values.max()))}"
 
 
+def coefficient_table(found: Estimate, most: int = 40) -> Listing | None:
+    """Return what happens to each coefficient of a regression; those that are not finite come first."""
+    answers = sorted(found.coefficients.items(), key=lambda each: each[1] == "finite")
+    rows = tuple((name, LIMITS.get(answer, str(answer))) for name, answer in answers[:most])
+    more = (
+        f"{len(answers) - most:,} more are {LIMITS.get(answers[-1][1], answers[-1][1])}."
+        if answers[most:]
+        else ""
+    )
+    return Listing("Coefficients", ("coefficient", "estimate"), rows, more) if rows else None
+
+
+def responsible_table(found: Estimate, data: NamedData, most: int = 12) -> Listing | None:
+    """Return the rows that keep the estimate of a regression from existing, with their values."""
+    rows, names = found.responsible_rows.tolist(), data.names[:8]
+    if not rows:
+        return None
+    heads, places = data.row_cells(rows[:most])
+    shown = [
+        (*place, *(_cell(data.X[name].iloc[row]) for name in names))
+        for row, place in zip(rows, places, strict=False)
+    ]
+    left = f" {len(rows) - most:,} more rows are not shown." if len(rows) > most else ""
+    title = f"The {counted(len(rows), 'row')} responsible, of {found.n_rows:,}"
+    return Listing(title, (*heads, *names), tuple(shown), data.counting + left)
+
+
 def _not_finite(verdict: Verdict) -> dict[str, str]:
     """Describe the coefficients that are not finite; those that are not identified come first."""
     found = {name: verdict.coefficients[name] for name in verdict.not_identified}
     found |= {name: verdict.coefficients[name] for name in verdict.responsible_features}
-    words = {"+infinity": "to +∞", "-infinity": "to \N{MINUS SIGN}∞", None: "undecided"}
-    return {name: words.get(answer, str(answer)) for name, answer in found.items()}
+    return {name: LIMITS.get(answer, str(answer)) for name, answer in found.items()}
 
 
 def infinite_words(verdict: Verdict, most: int = 3) -> list[str]:
@@ -288,6 +318,10 @@ def short(value: float) -> str:
 def counted(number: int, what: str) -> str:
     """Write a number of things: ``1 feature``, ``2 features``."""
     return f"{number:,} {what}" + ("" if number == 1 else "es" if what.endswith("s") else "s")
+
+
+def _cell(value: Any) -> str:
+    return short(float(value)) if isinstance(value, float | np.number) else str(value)
 
 
 def class_counts(y: Any, most: int = 12) -> str:

@@ -14,6 +14,11 @@ _TERMS = {
     "inseparable": "Overlap or quasi-complete separation",
 }
 
+# How good an answer is: a style, a sign, and a text for screen readers.
+OPEN = "open", "?", "not decided"
+GOOD = "good", "✓", "proved, good news"
+CAUTION = "caution", "!", "proved, needs attention"
+
 
 def answer(verdict: Verdict) -> str:
     """Return the answer in two short sentences: in the terms of statistics, and in plain words."""
@@ -46,11 +51,11 @@ def tone(verdict: Verdict, *, regression: bool) -> tuple[str, str, str]:
     classes are good news.
     """
     if verdict.status in (Separation.UNDECIDED, Separation.INSEPARABLE) and regression:
-        return "open", "?", "not decided"
+        return OPEN
     if verdict.separable is None:
-        return "open", "?", "not decided"
+        return OPEN
     good = verdict.status == Separation.OVERLAPPING if regression else verdict.separable
-    return ("good", "✓", "proved, good news") if good else ("caution", "!", "proved, needs attention")
+    return GOOD if good else CAUTION
 
 
 def plain(verdict: Verdict) -> str:

@@ -97,28 +97,14 @@ def check(
     for each in fail_if or []:
         if each not in STATUSES:
             raise typer.BadParameter(f"--fail-if takes one of {', '.join(STATUSES)}. Got {each!r} instead.")
-    given = {
-        "time": time,
-        "event": event,
-        "entry": entry,
-        "strata": strata,
-        "groups": groups,
-        "trials": trials,
-        "weights": weights,
-        "winner": winner,
-        "loser": loser,
-    }
-    further = regressions.named_columns(given)
+    further = regressions.named_columns(locals())
     if model is not None or further or regressions.is_regression(formula):
-        if kernel or degree or multiclass != "joint" or report:
-            raise typer.BadParameter("A regression has no --kernel, --degree, --multiclass or --report.")
-        if certificate is not None:
-            options.need_apart(source.data, certificate=certificate)
-        if offset is not None:
-            source = replace(source, exclude=[*(source.exclude or []), options.quoted(offset)])
+        if kernel or degree or multiclass != "joint":
+            raise typer.BadParameter("A regression has no --kernel, --degree or --multiclass.")
         asked = {"formula": formula, "model": model, "ties": ties, "time_limit": time_limit}
-        asked |= {"json": json, "explain": explain} | ({} if intercept else {"fit_intercept": False})
-        exists = regressions.check_regression(source, further, asked, certificate)
+        asked |= {"json": json, "explain": explain, "certificate": certificate, "report": report}
+        asked |= {} if intercept else {"fit_intercept": False}
+        exists = regressions.check_regression(source, further, asked, offset)
         if exists is not True and "no-estimate" in (fail_if or []):
             raise typer.Exit(1)
         return
