@@ -13,8 +13,6 @@ export async function about() {
   return known;
 }
 
-export const hasServer = () => known.server;
-
 // Where shared links open: the address given at build, or this page.
 export const sharedAddress = () => known.address ?? `${location.origin}${location.pathname}`;
 

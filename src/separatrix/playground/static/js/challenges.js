@@ -2,6 +2,7 @@
 
 import { DEFAULTS, begin, on, state } from "./state.js";
 import { Refusal, ask } from "./api.js";
+import { count, inside } from "./engine/kernels.js";
 import { commit } from "./history.js";
 import { silence } from "./hint.js";
 import { linkNow } from "./link.js";
@@ -14,8 +15,7 @@ const SIX = [[-1.5, -0.5], [-0.75, 1], [0, -1.25], [0.25, 0.5], [1, -0.25], [1.5
 const points = (rows, labels) => ({ columns: ["x", "y"], classes: ["−", "+"], rows, labels });
 const cubic = (degree) => ({ ...DEFAULTS, method: "kernel", kernel: { kind: "polynomial", degree, c: 1 }, updates: 5000 });
 const unchanged = () => JSON.stringify(state.settings) === JSON.stringify(state.origin.settings);
-const blocks = (block) => 1 + [...(block.parts ?? []), ...(block.part ? [block.part] : [])].reduce((sum, part) => sum + blocks(part), 0);
-const uses = (block, kind) => block.kind === kind || [...(block.parts ?? []), ...(block.part ? [block.part] : [])].some((part) => uses(part, kind));
+const uses = (block, kind) => block.kind === kind || inside(block).some((part) => uses(part, kind));
 
 // How far the only point that was moved is from its old place; null if not exactly one was moved.
 function moved() {
@@ -40,7 +40,7 @@ const CHALLENGES = {
   spirals: {
     view: "method", larger: false,
     start: async () => ({ data: (await ask("preset", { name: "spirals" })).data, settings: { method: "kernel", kernel: { kind: "linear" }, updates: 5000 } }),
-    score: () => (state.data === state.origin.data && state.settings.method === "kernel" && state.run?.converged && !uses(state.settings.kernel, "gaussian") ? blocks(state.settings.kernel) : null),
+    score: () => (state.data === state.origin.data && state.settings.method === "kernel" && state.run?.converged && !uses(state.settings.kernel, "gaussian") ? count(state.settings.kernel) : null),
   },
   margin: {
     view: "points", larger: true,

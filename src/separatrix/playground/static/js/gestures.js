@@ -252,7 +252,7 @@ function showTip(row) {
   const score = scoreNow(row);
   const lines = [t("tip_point", { row: row + 1, name: data.classes[data.labels[row]] }), `${data.columns.slice(0, 2).join(", ")} = ${coordinates(data.rows[row].slice(0, 2))}`];
   if (count !== null) lines.push(t(stepKind() === "updates" ? "tip_updates" : "tip_count", { count }));
-  if (score !== null) lines.push(t("tip_score", { score: number(score, 3) }));
+  if (score !== null) lines.push(t("tip_score", { score: number(score, 3), side: t(score > 0 ? "side_own" : "side_wrong") }));
   tip.textContent = lines.join("\n");
   tip.hidden = false;
   const [x, y] = viewOfCanvas().toPicture(places()[row]);

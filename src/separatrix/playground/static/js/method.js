@@ -3,29 +3,13 @@
 import { state, on } from "./state.js";
 import { commit } from "./history.js";
 import { refresh } from "./refresh.js";
+import { CHOICES, SIZES } from "./engine/requests.js";
 import { kernelForm } from "./blocks.js";
 import { element, t } from "./texts.js";
 
 const form = document.getElementById("settings");
 
-const CHOICES = {
-  method: ["perceptron", "kernel", "passive_aggressive", "winnow", "network", "max_margin", "soft_margin", "linear_program"],
-  order: ["cyclic", "shuffled", "worst", "working_set"],
-  start: ["zeros", "random"],
-  average: ["last", "averaged", "voted"],
-  intercept: ["free", "lifted"],
-  variant: ["PA", "PA-I", "PA-II"],
-  form: ["primal", "dual"],
-};
-const NUMBERS = {
-  rate: { min: 1e-9, max: 1e9, step: "any" },
-  margin: { min: 0, max: 1e9, step: "any" },
-  passes: { min: 1, max: 5000, step: 1 },
-  updates: { min: 1, max: 20000, step: 1 },
-  seed: { min: 0, max: 2147483647, step: 1 },
-  C: { min: 1e-9, max: 1e9, step: "any" },
-  budget: { min: 2, max: 500, step: 1, optional: true },
-};
+const BUDGET = [2, 500, "whole"]; // or empty: no limit
 
 export const GENTLE = 1 / 32; // the learning rate of Winnow, whose weights are at most one
 
@@ -63,10 +47,10 @@ function choice(name, allowed = CHOICES[name]) {
 }
 
 function numeric(name) {
-  const { optional, ...limits } = NUMBERS[name];
-  const input = element("input", { type: "number", name, ...limits, value: state.settings[name] ?? "" });
+  const [min, max, whole] = name === "budget" ? BUDGET : SIZES[name];
+  const input = element("input", { type: "number", name, min, max, step: whole ? 1 : "any", value: state.settings[name] ?? "" });
   input.addEventListener("change", () => {
-    if (optional && input.value === "") {
+    if (name === "budget" && input.value === "") {
       change({ [name]: null });
       return;
     }

@@ -48,7 +48,8 @@ function stepLines(run, step) {
   if (step.start) {
     const weights = run.updates.weights?.[0]?.flat() ?? [0];
     const zero = weights.every((value) => value === 0);
-    return [line(t(zero ? "step_zero" : "step_start")), line(t("what_score"), "muted"), ...(zero ? [] : [line(`w = ${vector(weights)}`, "math")])];
+    const kernel = state.settings.method === "kernel";
+    return [line(t(kernel ? "step_zero_kernel" : zero ? "step_zero" : "step_start")), line(t("what_score"), "muted"), ...(zero ? [] : [line(`w = ${vector(weights)}`, "math")])];
   }
   const values = { made: step.made, row: step.row + 1, name: name(state.shown.labels[step.row]) };
   const end = state.moment === frames();
@@ -59,6 +60,7 @@ function stepLines(run, step) {
     lines.push(line(t(step.mistake ? mistakeWords(step) : "step_right", values), `lead ${step.mistake ? "mistake" : "right"}`));
     const score = element("p", { className: "math" }, `${t("step_score")} `, scoreFormula(run, step, wide), ` ${t(scoreWords(step), { level: number(level()) })}`);
     lines.push(score);
+    if (step.made <= 1) lines.push(line(t("what_score"), "muted small"));
   }
   if (step.mistake) lines.push(line(t(run.theorem ? `step_fix_${state.settings.method}` : "step_fix"), ""), ...updateLines(run, step, wide));
   return lines;

@@ -8,8 +8,6 @@ const sheet = $("sheet");
 export const narrow = window.matchMedia("(max-width: 820px)");
 let chosen = "step";
 
-export const tabNow = () => chosen;
-
 // On a narrow page a tab opens the sheet, and the tab that is open closes it.
 export function openSheet(open) {
   sheet.classList.toggle("open", open);

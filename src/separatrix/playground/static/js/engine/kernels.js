@@ -63,8 +63,8 @@ const KINDS = {
 const upTo = (degree) => Array.from({ length: degree + 1 }, (_, at) => at);
 const distinct = (numbers) => [...new Set(numbers)].sort((a, b) => a - b);
 const sums = (some, others) => some && others && distinct(some.flatMap((a) => others.map((b) => a + b)));
-const inside = (block) => block.parts ?? (block.part ? [block.part] : []);
-const count = (block) => 1 + inside(block).reduce((total, part) => total + count(part), 0);
+export const inside = (block) => block.parts ?? (block.part ? [block.part] : []);
+export const count = (block) => 1 + inside(block).reduce((total, part) => total + count(part), 0);
 const depth = (block) => 1 + Math.max(0, ...inside(block).map(depth));
 
 // The largest number of inner products that are multiplied.

@@ -4,15 +4,16 @@ import { Refusal } from "./refusal.js";
 
 export const MOST_POINTS = 500; // the engine answers up to this number; a server takes more
 
-const CHOICES = {
+export const CHOICES = {
   method: ["perceptron", "kernel", "passive_aggressive", "winnow", "network", "max_margin", "soft_margin", "linear_program"],
   order: ["cyclic", "shuffled", "worst", "working_set"],
   start: ["zeros", "random"],
   average: ["last", "averaged", "voted"],
   intercept: ["free", "lifted"],
   variant: ["PA", "PA-I", "PA-II"],
+  form: ["primal", "dual"],
 };
-const SIZES = { rate: [1e-9, 1e9], margin: [0, 1e9], C: [1e-9, 1e9], passes: [1, 5000, "whole"], updates: [1, 20000, "whole"], seed: [0, 2 ** 31 - 1, "whole"] };
+export const SIZES = { rate: [1e-9, 1e9], margin: [0, 1e9], C: [1e-9, 1e9], passes: [1, 5000, "whole"], updates: [1, 20000, "whole"], seed: [0, 2 ** 31 - 1, "whole"] };
 const COORDINATE = 1e9;
 
 export function within(value, [least, most, whole], name) {
