@@ -137,6 +137,41 @@ def test_pipelines_are_asked_about_their_design_matrix_and_their_penalty():
         check_estimate(free)
 
 
+def of_lifelines(name, **attributes):
+    """A fitted model with the attributes of lifelines 0.30, which are those of its columns."""
+    known = {"strata": None, "weights_col": None, "formula": None, "penalizer": 0.0, "event_col": None}
+    return type(name, (), {**known, **attributes})()
+
+
+@given(SEEDS)
+@settings(max_examples=10)
+def test_models_of_lifelines_say_the_same_as_their_frames(seed):
+    X, _, binary, groups, time = some_data(seed)
+    frame = pd.DataFrame(X, columns=["a", "b.c"]).assign(
+        T=time, E=binary, g=groups, h=groups % 2, s=time - 1.5
+    )
+    cox = {"duration_col": "T", "event_col": "E", "entry_col": None, "cluster_col": None}
+    ask = {"time": time, "event": binary}
+    same(asked(of_lifelines("CoxPHFitter", **cox), frame[["a", "T", "b.c", "E"]]), asked(X, **ask))
+    strata = of_lifelines("CoxPHFitter", **{**cox, "strata": ["g", "h"], "cluster_col": "s"})
+    same(asked(strata, frame), asked(X, strata=groups, **ask))
+    formula = of_lifelines("CoxPHFitter", **cox, formula="a + C(h)")
+    same(asked(formula, frame), asked("Surv(T, E) ~ a + C(h)", frame))
+    ridge = of_lifelines("CoxPHFitter", **{**cox, "penalizer": np.array([0.0, 0.1]), "weights_col": "g"})
+    found = asked(ridge, frame[["a", "b.c", "T", "E", "g"]])
+    same(found, asked(X, weights=groups, penalized=[1], **ask))
+    varying = of_lifelines("CoxTimeVaryingFitter", id_col="g", start_col="s", stop_col="T", event_col="E")
+    same(asked(varying, frame.drop(columns="h")), asked(X, entry=time - 1.5, **ask))
+
+
+def test_models_of_lifelines_need_their_frame_and_no_parametric_hazard():
+    with pytest.raises(InputError, match="keeps no data"):
+        check_estimate(of_lifelines("CoxPHFitter", duration_col="T"))
+    with pytest.raises(InputError, match="parametric"):
+        spline = of_lifelines("CoxPHFitter", duration_col="T", baseline_estimation_method="spline")
+        check_estimate(spline, pd.DataFrame({"T": [1.0, 2]}))
+
+
 def test_columns_of_a_frame_are_given_by_name_and_leave_the_design():
     frame = pd.DataFrame({"T": [5, 6, 2, 3, 9, 4], "E": [1, 0, 1, 1, 1, 0], "a": [1, 0, 1, 1, 0, 0.0]})
     found = asked(frame, time="T", event="E")

@@ -61,10 +61,11 @@ def check_estimate(
     ----------
     design : str, model, data frame, array or sparse matrix
         A formula such as ``"counts ~ dose + sex"``, with ``data``; a model of statsmodels or its result; a
-        pipeline of scikit-learn, with ``data`` and ``y``; or the design matrix. If it is a data frame, the
+        pipeline of scikit-learn, with ``data`` and ``y``; a fitted Cox model of lifelines, with the frame as
+        ``data``; or the design matrix. If it is a data frame, the
         columns below may be given by their names, and are then no columns of the design matrix.
     data : data frame or mapping, optional
-        The variables of a formula, or the rows for a pipeline.
+        The variables of a formula, or the rows for a pipeline or a model of lifelines.
     model : str, optional
         "binary" (any link onto (0, 1), such as "logit" or "probit"), "binomial", "multinomial", "ordinal",
         "adjacent", "continuation", "poisson" (or negative binomial with given dispersion), "gamma",

@@ -1,4 +1,4 @@
-"""Models of statsmodels and scikit-learn, and their results, as questions about regressions."""
+"""Models of statsmodels, scikit-learn and lifelines, and their results, as questions about regressions."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from ...errors import InputError
 from .asked import Asked
+from .formula import read_formula
 
 # The links that increase strictly onto (0, 1), by the names of statsmodels' classes.
 BINARY_LINKS = ("Logit", "Probit", "Cauchy", "CLogLog", "LogLog", "CDFLink")
@@ -19,12 +20,20 @@ FAMILIES = {
 # Of scikit-learn: the model, and the parameter that is zero if there is no penalty.
 REGRESSORS = {"LogisticRegression": "", "PoissonRegressor": "poisson", "GammaRegressor": "gamma"}
 
+# Of lifelines: the columns that a model names, by the attributes with their names.
+LIFELINES = {
+    "CoxPHFitter": {"entry": "entry_col", "time": "duration_col", "event": "event_col"},
+    "CoxTimeVaryingFitter": {"entry": "start_col", "time": "stop_col", "event": "event_col"},
+}
+
 
 def read_fitted(model: Any, X: Any = None, y: Any = None) -> Asked | None:
     """Return what a model of another library is about, before or after its fit; None if it is no model."""
     inner = getattr(model, "model", model)
     if hasattr(inner, "endog") and hasattr(inner, "exog"):
         return _of_statsmodels(inner)
+    if type(model).__name__ in LIFELINES:
+        return _of_lifelines(model, X)
     last = model.steps[-1][1] if hasattr(model, "steps") else model
     if hasattr(last, "get_params") and hasattr(last, "fit"):
         return _of_sklearn(model, last, X, y)
@@ -93,6 +102,32 @@ def _categorical(codes: Any, labels: Any) -> Any:
     import pandas as pd
 
     return pd.Categorical.from_codes(np.asarray(codes, dtype=np.int64), labels, ordered=True)
+
+
+def _of_lifelines(model: Any, frame: Any) -> Asked:
+    """Read a fitted Cox model of lifelines, which keeps the names of its columns, but not the data."""
+    name = type(model).__name__
+    names = {to: getattr(model, of, None) for to, of in {**LIFELINES[name], "weights": "weights_col"}.items()}
+    if frame is None or names["time"] is None:
+        raise InputError(
+            f"{name} of lifelines keeps no data: fit it, and pass check_estimate(model, frame).",
+            remedy='Without a model: check_estimate(frame, time="T", event="E").',
+            parameter="data",
+        )
+    if getattr(model, "baseline_estimation_method", "breslow") != "breslow":
+        raise InputError("A parametric baseline hazard is not answered here.", parameter="design")
+    given = {to: column for to, column in names.items() if column is not None}
+    strata = [model.strata] if isinstance(model.strata, str) else list(model.strata or ())
+    columns = {to: frame[column] for to, column in given.items()}
+    columns |= {"strata": frame.groupby(strata).ngroup()} if strata else {}
+    if getattr(model, "formula", None):
+        X = read_formula(f"Surv(`{given['time']}`) ~ {model.formula}", frame).X
+    else:
+        taken = [*given.values(), *strata, *filter(None, [getattr(model, "cluster_col", None)])]
+        taken += [model.id_col] if getattr(model, "id_col", None) in frame.columns else []
+        X = frame.drop(columns=taken)
+    strength = np.broadcast_to(model.penalizer, X.shape[1])
+    return Asked(X, columns, "cox", False, ties="efron", penalized=np.flatnonzero(strength).tolist())
 
 
 def _of_sklearn(model: Any, last: Any, X: Any, y: Any) -> Asked:
