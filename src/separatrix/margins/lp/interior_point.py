@@ -40,6 +40,14 @@ EVEN = 1e-3  # the path ends if a relative change of this size makes all multipl
 PATIENCE = 8  # the number of consecutive steps that may fail to halve the products
 
 
+def operations(n_rows: int, width: int) -> float:
+    """Return how many operations a step takes, of those that a deadline counts.
+
+    Matrix products are several times as fast as the factorizations that a deadline assumes.
+    """
+    return 0.25 * (n_rows * float(width) ** 2 + float(width) ** 3 / 3.0)
+
+
 @dataclass(frozen=True, eq=False)
 class Centre(Solution):
     """The last point of the path.
@@ -108,8 +116,7 @@ class _Path:
 
     def follow(self, deadline: Deadline) -> Status:
         """Make steps until the rows are separated or the products vanish."""
-        # Matrix products are several times as fast as the factorizations that a deadline assumes.
-        deadline.need(operations=0.25 * (self.n * float(self.p) ** 2 + float(self.p) ** 3 / 3.0))
+        deadline.need(operations=operations(self.n, self.p))
         best, idle, seconds = np.inf, 0, 0.0
         while True:
             deadline.need(seconds)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...deadline import OutOfTime
-from ...margins.lp.interior_point import solve_interior
+from ...margins.lp.interior_point import operations, solve_interior
 from ...result import Status
 from ...rows.protocol import Floats, Ints, Mask
 from ...sparse import dense, sparse
@@ -55,6 +55,9 @@ class InteriorPoint:
         hard, directions, pruned = problem.hard_rows(known), _directions(problem), False
         few = np.union1d(hard, problem.sample(max(0, ROWS_PER_COLUMN * width - hard.size)))
         while True:
+            # before the rows are read, which may take as long; sparse rows may take less
+            if not signed.rows.sparse:
+                problem.deadline.need(operations=operations(few.size, width))
             given = _scaled(signed, few, directions)
             found = solve_interior(given.rows, problem.deadline)
             if found.status is Status.NOT_SEPARABLE:
@@ -67,7 +70,7 @@ class InteriorPoint:
             if found.status is Status.TIME_LIMIT:
                 raise OutOfTime  # the simplex method would take longer to read these rows than the time left
             if found.status is not Status.REACHED or pruned:
-                return Learned(known.rows)
+                return Learned()
             weights = np.zeros(signed.width if directions is None else directions.shape[1])
             weights[given.live] = found.weights * given.factors
             weights = weights if directions is None else directions @ weights
