@@ -89,7 +89,7 @@ PATHS = {
         0.4,
         {},
     ),
-    "interior point": ((interior_point, "solve_interior"), None, lambda: noise(6000, 1500), 0.6, {}),
+    "interior point": ((interior_point, "solve_interior"), None, lambda: noise(6000, 600), 0.6, {}),
     "exact partition": (
         (exact_partition, "exact_partition"),
         no_linear_program,

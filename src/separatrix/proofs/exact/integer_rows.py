@@ -140,8 +140,9 @@ def exact_numbers(matrix: Any, rows: Ints, deadline: Deadline = NEVER) -> tuple[
     few = matrix[rows]
     if sparse.issparse(few):
         columns = np.unique(few.indices).astype(np.int64)
+    deadline.need(SECONDS_PER_NUMBER * rows.size * columns.size)
+    if sparse.issparse(few):
         few = few[:, columns].toarray()
-    deadline.need(SECONDS_PER_NUMBER * few.size)
     if few.dtype.kind != "f":
         return few.astype(object), np.zeros(few.shape, dtype=np.int64), columns
     fractions, powers = np.frexp(few.astype(np.float64))

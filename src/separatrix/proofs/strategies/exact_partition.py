@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...rows.protocol import Ints
+from ...rows.threads import calm_threads
 from ..exact.integer_rows import IntegerRows, reduced, with_negatives
 from ..exact.partition import Partition, exact_partition, gordan
 from ..search import (
@@ -47,7 +48,8 @@ class ExactPartition:
             members = np.append(members, np.setdiff1d(ids, members))
         while True:
             problem.deadline.need()
-            found = _decide(problem, members)
+            with calm_threads(problem.rows.width):
+                found = _decide(problem, members)
             if found is None or isinstance(found, Combination):
                 return Learned() if found is None else Inseparable(found)
             weights = problem.rows.whole_weights(found)
