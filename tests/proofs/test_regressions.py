@@ -167,8 +167,8 @@ def test_models_of_lifelines_say_the_same_as_their_frames(seed):
 def test_models_of_lifelines_need_their_frame_and_no_parametric_hazard():
     with pytest.raises(InputError, match="keeps no data"):
         check_estimate(of_lifelines("CoxPHFitter", duration_col="T"))
+    spline = of_lifelines("CoxPHFitter", duration_col="T", baseline_estimation_method="spline")
     with pytest.raises(InputError, match="parametric"):
-        spline = of_lifelines("CoxPHFitter", duration_col="T", baseline_estimation_method="spline")
         check_estimate(spline, pd.DataFrame({"T": [1.0, 2]}))
 
 
