@@ -19,7 +19,6 @@ from separatrix.certificates.error_bounds import equal_rows, leaf_bound
 from separatrix.deadline import Deadline
 from separatrix.inputs.data import read_data
 from separatrix.proofs.fewest import fewest_errors as module
-from separatrix.proofs.fewest.error_search import best_on_line
 from separatrix.result import Status
 from tests import fuzz_certificates, naive_fewest
 
@@ -130,18 +129,6 @@ def test_a_leaf_bounds_every_hitting_set():
             wrong = {i for i in range(6) if bits >> i & 1}
             if lost <= wrong and not wrong & kept and all(wrong & set(each) for each in supports):
                 assert sum(costs[i] for i in wrong) >= bound
-
-
-def test_the_line_search_finds_the_best_point():
-    rng = np.random.default_rng(0)
-    for _ in range(200):
-        outputs, slopes = rng.integers(-3, 4, (2, 8)).astype(float)
-        costs = rng.integers(1, 4, 4).astype(float)
-        found, t = best_on_line(outputs, slopes, costs)
-        points = np.append(np.linspace(-20, 20, 4001), t)[:, None]
-        right = (outputs + points * slopes > 0).reshape(-1, 4, 2).all(axis=2)
-        wrong = (~right * costs).sum(axis=1)
-        assert found == wrong.min() == wrong[-1]
 
 
 def test_equal_rows_are_found_in_arrays_and_sparse_matrices():

@@ -79,6 +79,14 @@ class CostRows:
         found: Floats = outputs.reshape(-1, self.rivals).min(axis=1)
         return found
 
+    def near(self, weights: Floats, most: int) -> Ints:
+        """Return the places of at most ``most`` rows: wrong ones, those nearest to the hyperplane, others."""
+        if self.rows.size <= most:
+            return np.arange(self.rows.size)
+        order = np.argsort(np.maximum(self.scores(weights), 0.0), kind="stable")
+        rest = np.random.default_rng(0).permutation(order[most // 2 :])
+        return np.sort(np.concatenate([order[: most // 2], rest[: most - most // 2]]))
+
     def cost(self, wrong: Mask) -> int:
         """Return what some rows cost."""
         return sum(self.whole[place] for place in np.flatnonzero(wrong).tolist())

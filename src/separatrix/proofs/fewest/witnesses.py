@@ -87,7 +87,7 @@ class Pricing:
         self.solver = column_solver(
             values, np.zeros(size), self.free, sums, presolve="off", simplex_strategy=4
         )
-        self.weights: Floats | None = None
+        self.weights = np.zeros(self.width)
 
     def cheapest(self, prices: Floats, root: int | None = None, *, again: int = 0) -> Support | None:
         """Return a cheap witness for given prices of the rows; with a root, one that has that signed row.
