@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, SeparatrixError
-from ..inputs.data import one_label_per_row, read_weights
+from ..inputs.data import count_columns, one_label_per_row, read_weights
 from ..inputs.matrix import is_collection, titles
 from ..rows.blocks import BlockMatrix
 from .collections import among, is_frame, joined, labels_of, need_as_many, need_whole_rows, started
@@ -78,18 +78,7 @@ def learn(model: Any, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
 def _need_columns(model: Any, X: Any) -> None:
     """Refuse columns that differ from those of the training, before anything is computed."""
     names = titles(X) if is_frame(X) else None
-    known = getattr(model, "feature_names_in_", None)
-    if names is not None and known is not None and tuple(map(str, known)) != names:
-        raise InputError(
-            "The feature names should match those that were passed during fit. "
-            f"Got {', '.join(names[:5])} instead of {', '.join(map(str, known[:5]))}."
-        )
-    width = len(names) if names is not None else X.shape[1]
-    if width == width and width != model.n_features_in_:
-        raise InputError(
-            f"X has {width} features, but {type(model).__name__} is expecting {model.n_features_in_} "
-            "features as input."
-        )
+    count_columns(model, X.shape[1] if names is None else len(names), names, reset=False)
 
 
 def _with_labels(

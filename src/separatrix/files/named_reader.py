@@ -223,14 +223,11 @@ class NamedTable(Table):
         """Count the rows."""
         return self.columns.n_rows()
 
-    def find_classes(self) -> NDArray[Any]:
-        """Return the different labels."""
-        parts = []
+    def labels(self) -> Iterator[NDArray[Any]]:
+        """Yield the different labels of each batch."""
         for batch in self.cleaned([str(self.target_name)], MOST_ROWS, 0):
             labels = arrow_labels(batch.column(0).drop_null().unique())
-            parts.append(self._typed(labels[~np.isnan(labels)] if labels.dtype.kind == "f" else labels))
-        kept = [part for part in parts if part.size] or parts[:1]
-        return np.unique(np.concatenate(kept)) if kept else np.empty(0, dtype=np.int64)
+            yield self._typed(labels[~np.isnan(labels)] if labels.dtype.kind == "f" else labels)
 
     def frame(self) -> Any:
         """Return the wanted columns as a pandas data frame, before categories are encoded."""

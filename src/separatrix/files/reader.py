@@ -126,11 +126,9 @@ class Table:
         """Count the rows."""
         return sum(X.shape[0] for X, _ in self.read_rows(MOST_ROWS, 0))
 
-    def find_classes(self) -> NDArray[Any]:
-        """Return the different labels, sorted; only asked for where there is a target."""
-        found = [np.unique(y) for _, y in self.read_rows(MOST_ROWS, 0) if y is not None]
-        different: NDArray[Any] = np.unique(np.concatenate(found)) if found else np.empty(0, np.int64)
-        return different
+    def labels(self) -> Iterator[NDArray[Any]]:
+        """Yield the labels of some rows at a time, perhaps each only once, and none that is missing."""
+        return (y for _, y in self.read_rows(MOST_ROWS, 0) if y is not None)
 
     def row_names(self) -> Iterator[str] | None:
         """Yield the name of each row; None if the rows have no names."""
@@ -162,7 +160,8 @@ class Table:
             raise InputError(
                 f"Which column is the target?{named}", remedy="Name it with 'target'.", parameter="target"
             )
-        found = self.find_classes()
+        parts = [np.unique(each) for each in self.labels() if each.size]
+        found: NDArray[Any] = np.unique(np.concatenate(parts or [np.empty(0, np.int64)]))
         if len(found) < 2:
             values = f"only one value ({found.tolist()[0]!r})" if len(found) else "no values"
             raise LabelError(

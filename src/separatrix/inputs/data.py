@@ -128,6 +128,30 @@ def need_intercept(value: Any, caller: str) -> bool:
     )
 
 
+def count_columns(estimator: Any, n_columns: int, names: tuple[str, ...] | None, *, reset: bool) -> None:
+    """Store the columns of a Dask collection, or compare them with those that the estimator knows.
+
+    scikit-learn does the same for arrays. The number may be unknown, which is NaN.
+    """
+    known = getattr(estimator, "feature_names_in_", None)
+    if reset:
+        estimator.n_features_in_ = n_columns
+        if names is not None:
+            estimator.feature_names_in_ = np.array(names, dtype=object)
+        elif known is not None:
+            del estimator.feature_names_in_
+    elif names is not None and known is not None and tuple(map(str, known)) != names:
+        raise InputError(
+            "The feature names should match those that were passed during fit. "
+            f"Got {', '.join(names[:5])} instead of {', '.join(map(str, known[:5]))}."
+        )
+    elif n_columns == n_columns and n_columns != estimator.n_features_in_:
+        raise InputError(
+            f"X has {n_columns} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input."
+        )
+
+
 # Labels
 
 

@@ -15,7 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, LabelError
-from .data import coded, codes_of, need_intercept, one_label_per_row, read_weights, refuse_identifiers
+from .data import (
+    coded,
+    codes_of,
+    count_columns,
+    need_intercept,
+    one_label_per_row,
+    read_weights,
+    refuse_identifiers,
+)
 from .matrix import distributed, is_collection, is_frame, read_table
 
 if TYPE_CHECKING:
@@ -142,7 +150,7 @@ def read_training_anywhere(
     matrix: Any
     if type(X) is not np.ndarray and is_collection(X):
         matrix, names = distributed().read_collection(X, check_finite=False)
-        _count_columns(estimator, matrix.n_columns, names, reset=reset)
+        count_columns(estimator, matrix.n_columns, names, reset=reset)
         classes, codes, beside = distributed().read_collection_labels(y, matrix, classes)
     else:
         matrix = read_matrix(estimator, X, reset=reset)
@@ -194,21 +202,6 @@ def _column(y: Any) -> Any:
         return column_or_1d(y, warn=True)
     except ValueError as problem:
         raise LabelError(str(problem)) from problem
-
-
-def _count_columns(estimator: Any, n_columns: int, names: tuple[str, ...] | None, *, reset: bool) -> None:
-    """Store or compare the columns of a Dask collection, as scikit-learn does for arrays."""
-    if reset:
-        estimator.n_features_in_ = n_columns
-        if names is not None:
-            estimator.feature_names_in_ = np.array(names, dtype=object)
-        elif hasattr(estimator, "feature_names_in_"):
-            del estimator.feature_names_in_
-    elif estimator.n_features_in_ != n_columns:
-        raise InputError(
-            f"X has {n_columns} features, but {type(estimator).__name__} is expecting "
-            f"{estimator.n_features_in_} features as input."
-        )
 
 
 def known_classes(estimator: Any, classes: Any) -> NDArray[Any]:

@@ -230,17 +230,16 @@ class PlainTable(NamedTable):
             self.__post_init__()
         return self
 
-    def find_classes(self) -> NDArray[Any]:
-        """Return the distinct labels."""
+    def labels(self) -> Iterator[NDArray[Any]]:
+        """Yield the different labels of some rows at a time."""
         if self.file.source.growing is not None:
             self.file.source.growing.wait()
         if self.quick:
             try:
-                found = [np.unique(y) for _, y in self._numbers((), MOST_ROWS) if y is not None]
-                return np.unique(np.concatenate([np.empty(0, dtype=np.int64), *found]))
+                return iter([np.unique(y) for _, y in self._numbers((), MOST_ROWS) if y is not None])
             except NotPlain as odd:
                 self._refuse_stream(odd)
-        return super(PlainTable, self.settled()).find_classes()
+        return super(PlainTable, self.settled()).labels()
 
     def frame(self) -> Any:
         """Return the wanted columns as a pandas data frame, before categories are encoded."""

@@ -89,9 +89,9 @@ class ArrayTable(Table):
         """Count the rows."""
         return int(self.X.shape[0])
 
-    def find_classes(self) -> NDArray[Any]:
-        """Return the distinct labels."""
-        return super().find_classes() if self.y is None else np.unique(self.y)
+    def labels(self) -> Iterator[NDArray[Any]]:
+        """Yield the labels."""
+        return super().labels() if self.y is None else iter([self.y])
 
     def read_rows(self, rows: int, start: int) -> Iterator[Batch]:
         """Yield rows as float64."""

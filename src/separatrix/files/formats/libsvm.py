@@ -90,11 +90,9 @@ class LibsvmTable(Table):
         """Count the rows."""
         return self._extent[0]
 
-    def find_classes(self) -> NDArray[Any]:
-        """Return the distinct labels."""
-        parts = [np.unique(whole(rows.labels)) for rows in self.pieces()]
-        found: NDArray[Any] = np.unique(np.concatenate([np.empty(0, np.int64), *parts]))
-        return found
+    def labels(self) -> Iterator[NDArray[Any]]:
+        """Yield the labels; the columns are not counted for them."""
+        return (whole(rows.labels) for rows in self.pieces())
 
     def read_rows(self, rows: int, start: int) -> Iterator[tuple[Any, NDArray[Any]]]:
         """Yield CSR matrices and labels."""
