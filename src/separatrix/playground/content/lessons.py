@@ -1,9 +1,9 @@
 """Lessons, one for each chapter of the course: prepared states; the page has the sentences.
 
 A state is a preset, or points of its own, with settings that differ; the moment and the tab that are shown
-first; which option of its question is right; and a task: what has to become true. Its texts are
-``lesson_CHAPTER_NUMBER``, and with the endings ``_question``, ``_options`` (separated by ``|``), ``_answer``
-and ``_task``.
+first ("curves" is the tab of the step, with its curves on top); which option of its question is right; and a
+task: what has to become true. Its texts are ``lesson_CHAPTER_NUMBER``, and with the endings ``_question``,
+``_options`` (separated by ``|``), ``_answer`` and ``_task``.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _CHAPTERS = (
     ],
     [
         _state("smallest", 0, "step", {"end": True}, "start"),
-        _state("separable", 0, "step", {"bound": 1000}),
+        _state("separable", 0, "curves", {"bound": 1000}),
         _state("orthonormal", 1, "step", {"end": True}, "start"),
         _state("overlapping", 0, "step", {"status": "separable"}),
     ],
@@ -58,7 +58,7 @@ _CHAPTERS = (
     ],
     [
         _state("separable", 1, "method", {"setting": ["order", "worst"]}, order="shuffled", seed=1),
-        _state("separable", 0, "step", {"end": True}, "start", start="random"),
+        _state("separable", 0, "curves", {"end": True}, "start", start="random"),
         _state("separable", 1, "step", {"end": True}, "start", renormalise=True),
         _state("three", 1, "step", {"end": True}, "start"),
     ],

@@ -10,6 +10,7 @@ import { openTab } from "./tabs.js";
 import { element, say, t } from "./texts.js";
 
 const lift = document.getElementById("lift-view");
+const sheet = document.getElementById("sheet");
 let lessons = [];
 let show = () => {};
 let lesson = null;
@@ -54,7 +55,8 @@ async function enter() {
   begin({ data: step.data ?? prepared?.data ?? emptyData(), settings: { ...prepared?.settings, ...step.settings }, preset: "" });
   commit();
   showLift(false);
-  openTab(step.view);
+  openTab(step.view === "curves" ? "step" : step.view);
+  sheet.classList.toggle("curves", step.view === "curves");
   show(step.moment);
   render();
   say(`${t(key())} ${t(`${key()}_question`)}`);
@@ -83,6 +85,7 @@ function prediction(step) {
     return button(mark + words, () => {
       guess = option;
       render();
+      document.getElementById("lesson-task").scrollIntoView({ block: "nearest" });
       say(t(`${key()}_answer`));
     }, { className: `option ${kind}`, "aria-pressed": String(chosen), disabled: guess >= 0 });
   });

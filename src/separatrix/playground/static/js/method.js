@@ -5,7 +5,7 @@ import { commit } from "./history.js";
 import { refresh } from "./refresh.js";
 import { CHOICES, SIZES } from "./engine/requests.js";
 import { kernelForm } from "./blocks.js";
-import { element, t } from "./texts.js";
+import { element, errorWords, t } from "./texts.js";
 
 const form = document.getElementById("settings");
 
@@ -103,12 +103,21 @@ function parts() {
   return [choice("form"), flag("lift")];
 }
 
+// What the method does, or why there is no run of it.
+const about = element("p");
+
+function tellAbout() {
+  const { failure, settings } = state;
+  about.className = failure ? "small error" : "small muted";
+  about.textContent = failure ? errorWords(failure) : t(`about_${settings.method}`);
+}
+
 export function show() {
   const focused = form.contains(document.activeElement) ? document.activeElement.name : "";
-  const about = element("p", { className: "small muted", text: t(`about_${state.settings.method}`) });
   form.replaceChildren(choice("method"), about, ...parts());
   if (focused) form.querySelector(`[name="${CSS.escape(focused)}"]`)?.focus();
 }
 
 form.addEventListener("submit", (event) => event.preventDefault());
 on("settings words", show);
+on("run settings words", tellAbout);

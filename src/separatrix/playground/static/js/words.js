@@ -369,7 +369,7 @@ export const WORDS = {
   solved_line: ["The line: {plane}", "Die Gerade: {plane}"],
   task_done: ["The task is done.", "Die Aufgabe ist gelöst."],
   "status_quasi-separable": ["Quasi-separable", "Quasi-trennbar"],
-  error_needs_server: ["This page does not have it. Run it on your machine: pip install 'separatrix[play]', then separatrix play", "Diese Seite kann das nicht. Auf Ihrem Rechner geht es: pip install 'separatrix[play]', dann separatrix play"],
+  error_needs_server: ["This page cannot compute this without the program. On your own machine, start it with: separatrix play", "Diese Seite kann das ohne das Programm nicht berechnen. Starten Sie es auf Ihrem Rechner mit: separatrix play"],
   card: ["Card (PNG)", "Karte (PNG)"],
   film_mp4: ["Film (MP4)", "Film (MP4)"],
   film_progress: ["Progress of the film", "Fortschritt des Films"],
