@@ -10,6 +10,8 @@ import numpy as np
 from .. import notebook
 from ..result import margin_text
 
+SAFE = 1.0 + 1e-12  # covers the rounding of a few operations on a number that is already a bound
+
 
 @dataclass(frozen=True)
 class Bound:

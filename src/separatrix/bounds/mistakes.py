@@ -25,10 +25,8 @@ from ..margins.soft.soft_margin import solve_soft_margin
 from ..proofs.verdict import separability
 from ..result import Floats, Ints, OnlineResult, Result, Status
 from ..rows.memory import MemoryRows, lifted_by
-from .bound_report import Bound, BoundReport
+from .bound_report import SAFE, Bound, BoundReport
 from .online_bounds import OnlineRun
-
-SAFE = 1.0 + 1e-12  # covers the rounding of a few operations on a number that is already a bound
 
 
 class MistakeBounds(BaseEstimator):

@@ -19,9 +19,7 @@ from ..margins.pairs import row_scores
 from ..margins.soft.soft_margin import solve_soft_margin
 from ..result import Floats, Ints
 from ..rows.memory import MemoryRows
-from .bound_report import Bound
-
-SAFE = 1.0 + 1e-12  # covers the rounding of a few operations on a number that is already a bound
+from .bound_report import SAFE, Bound
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,7 @@ from ..dual.expansion import Expansion
 from ..dual.kernel_perceptron import ORDERS, KernelRun, solve_kernel_perceptron
 from ..dual.similarity import Similarity, TrainingRows, training_rows
 from ..errors import InputError
+from ..kernels.base import BLOCK_VALUES
 from ..perceptron.orders import AVERAGES
 from ..progress import spoken
 from ..result import Floats, Ints, KernelResult, Status
@@ -25,7 +26,6 @@ from .decision import Decision, need_weights_by_class, not_separated, read_rows,
 from .habits import estimator
 
 DTYPES = ("float64", "float32")
-PREDICTED = 1 << 22  # kernel values that a prediction computes at a time
 
 
 def _knows_rows_to_come(model: KernelPerceptron) -> bool:
@@ -304,7 +304,7 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         _ = rows.squared_norms  # names a value that is not finite
         matrix, machine = rows.matrix, self._machine
         dtype = np.dtype(self.dtype)
-        step = max(1, PREDICTED // max(1, machine.size))
+        step = max(1, BLOCK_VALUES // max(1, machine.size))
         parts = [matrix[start : start + step] for start in range(0, matrix.shape[0], step)]
         left = (machine.similarity.side(part, dtype) for part in parts)
         if self._fitted_as["average"] == "voted" and isinstance(machine, Expansion):

@@ -20,7 +20,6 @@ METHODS = {
     "margin": "largest margin",
     "soft": "soft margin, C = 0.01",
 }
-N_FRESH = 2000
 
 
 def clouds(n_rows: int, n_columns: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -36,8 +35,8 @@ def clouds(n_rows: int, n_columns: int, seed: int) -> tuple[np.ndarray, np.ndarr
     return noise + np.outer(y * np.abs(2.0 + across) - across, u), y
 
 
-def _measure(n_rows: int, n_columns: int, seed: int) -> list[Record]:
-    X, y = clouds(n_rows + N_FRESH, n_columns, seed)
+def _measure(n_rows: int, n_columns: int, n_fresh: int, seed: int) -> list[Record]:
+    X, y = clouds(n_rows + n_fresh, n_columns, seed)
     train, fresh = slice(0, n_rows), slice(n_rows, None)
     models: dict[str, Any] = {
         "perceptron": perceptron(X[train], y[train]),
@@ -127,6 +126,7 @@ OVERFITTING = Study(
     plan=grid(
         n_rows=([50, 100], [50, 100, 200]),
         n_columns=([20, 100], [5, 20, 50, 100]),
+        n_fresh=[2000],
         seed=(range(5), range(20)),
     ),
     measure=_measure,
