@@ -6,6 +6,18 @@ import json
 
 from typer.testing import CliRunner
 
+# A dose separates those who recovered from those who did not.
+PATIENTS = """dose,age,ward,recovered
+1,31,a,no
+2,45,b,no
+2,62,a,no
+3,29,b,no
+3,51,a,yes
+4,47,b,yes
+5,33,a,yes
+6,58,b,yes
+"""
+
 
 def run(*arguments, stdin=None, columns=None):
     """The result of a command: its exit code and what it wrote."""

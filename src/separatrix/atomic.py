@@ -160,6 +160,17 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     write_bytes(path, text.encode())
 
 
+def made(folder: Path) -> Path:
+    """Make a folder, and the folders that it is in, and return it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(
+            f"The folder {str(folder)!r} cannot be made: {error.strerror}. Name another one."
+        ) from error
+    return folder
+
+
 def clear_partial(path: str | os.PathLike[str]) -> None:
     """Remove the temporary files that killed processes left of ``path``; those in use are locked."""
     target = Path(os.path.realpath(path))

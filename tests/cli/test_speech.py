@@ -20,20 +20,9 @@ from separatrix.cli.options import Reading, origin
 from separatrix.files.table import open_table
 from separatrix.report import remedies, tables, words
 from tests import run as commands
+from tests.run import PATIENTS
 
 SCHEMA = json.loads(resources.files("separatrix.cli").joinpath("schema.json").read_text())
-PATIENTS = """dose,age,ward,recovered
-1,31,a,no
-2,45,b,no
-2,62,a,no
-3,29,b,no
-3,51,a,yes
-4,47,b,yes
-5,33,a,yes
-6,58,b,yes
-"""
-
-
 EUROPEAN = """Patient;Age;Weight (kg);Smoker;Out come
 P01;34;71,5;yes;relapse
 P02;51;80,2;no;cured

@@ -122,6 +122,18 @@ def test_predictions_are_the_sign_or_the_largest_output(data):
     assert np.array_equal(model.predict(case.stored), expected)
 
 
+def naive_run(case, order, passes):
+    return naive.perceptron(
+        case.X,
+        case.codes,
+        n_classes=case.n_classes,
+        lift=case.lift,
+        order="cyclic" if order == "cyclic" else "shuffled",
+        max_iter=passes,
+        seed=6,
+    )
+
+
 @quietly
 @given(data=st.data(), order=st.sampled_from(["cyclic", "shuffled", "working_set"]))
 def test_an_averaged_model_predicts_with_the_mean_weights(data, order):
@@ -130,15 +142,7 @@ def test_an_averaged_model_predicts_with_the_mean_weights(data, order):
         order=order, average="averaged", fit_intercept=case.lift, max_iter=4, random_state=6
     )
     model.fit(case.stored, case.codes)
-    answer = naive.perceptron(
-        case.X,
-        case.codes,
-        n_classes=case.n_classes,
-        lift=case.lift,
-        order="cyclic" if order == "cyclic" else "shuffled",
-        max_iter=model.n_iter_,
-        seed=6,
-    )
+    answer = naive_run(case, order, model.n_iter_)
     outputs = naive.lifted(case.X, case.lift) @ np.atleast_2d(naive.average(answer)).T
     shown = model.decision_function(case.stored)
     assert shown == pytest.approx(outputs[:, 0] if case.n_classes == 2 else outputs, rel=1e-9, abs=1e-9)
@@ -152,15 +156,7 @@ def test_a_voted_model_lets_every_copy_of_the_weights_vote(data, order):
     other = data.draw(grids(storage=storage, max_columns=1))
     model = sx.Perceptron(order=order, average="voted", fit_intercept=case.lift, max_iter=4, random_state=6)
     model.fit(case.stored, case.codes)
-    answer = naive.perceptron(
-        case.X,
-        case.codes,
-        n_classes=case.n_classes,
-        lift=case.lift,
-        order="cyclic" if order == "cyclic" else "shuffled",
-        max_iter=model.n_iter_,
-        seed=6,
-    )
+    answer = naive_run(case, order, model.n_iter_)
     unseen = np.repeat(other.X, case.X.shape[1], axis=1)
     for X in (case.X, unseen):
         shares = naive.votes(answer, X, case.n_classes, case.lift) / len(answer.visited)

@@ -48,9 +48,12 @@ class Exercise:
     questions: tuple[Question, ...]
 
 
+Draft = tuple[Any, ...]  # the title, the text and the data of an exercise, and each question with its answer
+
+
 def exercises(seed: int) -> tuple[Exercise, ...]:
     """Return the exercises of a student; the same seed always gives the same data."""
-    return tuple(make(number, seed) for number, make in enumerate(MAKERS, 1))
+    return tuple(_exercise(number, *make(number, seed)) for number, make in enumerate(MAKERS, 1))
 
 
 def _exercise(
@@ -85,12 +88,11 @@ def _whole(values: Floats) -> list[int]:
     return [round(value) for value in values.tolist()]
 
 
-def _first(number: int, seed: int) -> Exercise:
+def _first(number: int, seed: int) -> Draft:
     X, y, model = _points(number, seed)
     text = f"""Run the perceptron from w = 0 on the rows of X with the labels y, without an intercept: a
         mistake adds y x to w. {IN_TURN}"""
-    return _exercise(
-        number,
+    return (
         "Run the perceptron",
         text,
         {"X": X, "y": y},
@@ -100,11 +102,10 @@ def _first(number: int, seed: int) -> Exercise:
     )
 
 
-def _rate(number: int, seed: int) -> Exercise:
+def _rate(number: int, seed: int) -> Draft:
     X, y, model = _points(number, seed)
     text = f"""Run the perceptron from w = 0 with the learning rate 4: a mistake adds 4 y x to w. {IN_TURN}"""
-    return _exercise(
-        number,
+    return (
         "A learning rate",
         text,
         {"X": X, "y": y},
@@ -113,12 +114,11 @@ def _rate(number: int, seed: int) -> Exercise:
     )
 
 
-def _bias(number: int, seed: int) -> Exercise:
+def _bias(number: int, seed: int) -> Draft:
     X, y, model = _points(number, seed, offset=5)
     text = f"""Keep w and b apart, both zero at the start. A row is a mistake if y (⟨w, x⟩ + b) ≤ 0; it
         adds y x to w, and 4 y to b (s = 2, s² = 4). {IN_TURN}"""
-    return _exercise(
-        number,
+    return (
         "The intercept has its own step",
         text,
         {"X": X, "y": y},
@@ -128,13 +128,12 @@ def _bias(number: int, seed: int) -> Exercise:
     )
 
 
-def _own_point(number: int, seed: int) -> Exercise:
+def _own_point(number: int, seed: int) -> Draft:
     rng = np.random.default_rng([seed, number])
     w, x = rng.integers(-9, 10, 3), rng.integers(1, 7, 3)
     y = -1 if w @ x >= 0 else 1
     text = "The perceptron has the weights w. The row x with the label y is a mistake, and w is updated once."
-    return _exercise(
-        number,
+    return (
         "An update and its own point",
         text,
         {"w": w, "x": x, "y": y},
@@ -143,7 +142,7 @@ def _own_point(number: int, seed: int) -> Exercise:
     )
 
 
-def _unit(number: int, seed: int) -> Exercise:
+def _unit(number: int, seed: int) -> Draft:
     X, y, _ = _points(number, seed)
     model = _run(X, y, renormalise=True, max_updates=3, max_iter=3, trace=True)
     trace: Any = model.result_.trace
@@ -157,16 +156,15 @@ def _unit(number: int, seed: int) -> Exercise:
         )
         for place in (1, 2)
     ]
-    return _exercise(number, "Weights of length one", text, {"X": X, "y": y}, *asked)
+    return "Weights of length one", text, {"X": X, "y": y}, *asked
 
 
-def _dual(number: int, seed: int) -> Exercise:
+def _dual(number: int, seed: int) -> Draft:
     X, y, model = _points(number, seed)
     text = (
         f"""Run the dual form: start with a = 0, and add one to aᵢ if yᵢ ∑ⱼ aⱼ yⱼ ⟨xⱼ, xᵢ⟩ ≤ 0. {IN_TURN}"""
     )
-    return _exercise(
-        number,
+    return (
         "The dual form",
         text,
         {"X": X, "y": y},
@@ -175,13 +173,12 @@ def _dual(number: int, seed: int) -> Exercise:
     )
 
 
-def _classify(number: int, seed: int) -> Exercise:
+def _classify(number: int, seed: int) -> Draft:
     X, y, model = _points(number, seed)
     new = np.random.default_rng([seed, number, 1]).integers(-6, 7, 2)
     score = round(float(model.coef_[0] @ new))
     text = "The dual form ended with the counts a. A new point arrives."
-    return _exercise(
-        number,
+    return (
         "Classify with the counts",
         text,
         {"X": X, "y": y, "a": model.mistake_counts_, "new": new},
@@ -190,23 +187,22 @@ def _classify(number: int, seed: int) -> Exercise:
     )
 
 
-def _program(number: int, seed: int) -> Exercise:
+def _program(number: int, seed: int) -> Draft:
     X, y, _ = _points(number, seed, n_rows=5)
     best = LinearProgram(form="dual", fit_intercept=False).fit(X, y)
     text = """Minimize the sum of a ≥ 0 subject to yᵢ ∑ⱼ aⱼ yⱼ ⟨xⱼ, xᵢ⟩ ≥ 1 for all rows i. Use any solver
         of linear programs."""
     asked = ("What is the smallest sum? Give four decimals at least.", float(best.objective_), 6e-5)
-    return _exercise(number, "The dual as a linear program", text, {"X": X, "y": y}, asked)
+    return "The dual as a linear program", text, {"X": X, "y": y}, asked
 
 
-def _two(number: int, seed: int) -> Exercise:
+def _two(number: int, seed: int) -> Draft:
     X, y, model = _points(number, seed)
     minus, plus = model.discriminators()[:, :-1]
     text = f"""Keep two vectors, w₊ and w₋, both zero at the start. A row of class 1 is a mistake if ⟨w₊,
         x⟩ ≤ ⟨w₋, x⟩; it adds x/2 to w₊ and takes x/2 from w₋. For class -1 the roles are exchanged.
         {IN_TURN}"""
-    return _exercise(
-        number,
+    return (
         "Two discriminators",
         text,
         {"X": X, "y": y},
@@ -226,13 +222,12 @@ def _three_classes(seed: int) -> tuple[Ints, Ints, Perceptron]:
             return X, y, model
 
 
-def _many(number: int, seed: int) -> Exercise:
+def _many(number: int, seed: int) -> Draft:
     X, y, model = _three_classes(seed)
     text = f"""Keep one vector per class, zero at the start. A row x of class y is a mistake if another
         class r has ⟨w_r, x⟩ ≥ ⟨w_y, x⟩; take the r with the largest score, the first of several. Add x to
         w_y, and subtract it from w_r. {IN_TURN}"""
-    return _exercise(
-        number,
+    return (
         "Three classes",
         text,
         {"X": X, "y": y},
@@ -241,15 +236,14 @@ def _many(number: int, seed: int) -> Exercise:
     )
 
 
-def _error(number: int, seed: int) -> Exercise:
+def _error(number: int, seed: int) -> Draft:
     _, _, model = _three_classes(seed)
     rng = np.random.default_rng([seed, number])
     fresh, labels = rng.integers(-6, 7, (10, 2)), rng.integers(0, 3, 10)
     scores = fresh @ model.coef_.T
     text = """The three vectors of exercise 10, as the rows of W, classify new points: the class with the
         largest score wins, the first of several. The true classes are y_new."""
-    return _exercise(
-        number,
+    return (
         "The error of several classes",
         text,
         {"W": np.rint(2.0 * model.coef_).astype(int), "X_new": fresh, "y_new": labels},
@@ -257,7 +251,7 @@ def _error(number: int, seed: int) -> Exercise:
     )
 
 
-MAKERS: tuple[Callable[[int, int], Exercise], ...] = (
+MAKERS: tuple[Callable[[int, int], Draft], ...] = (
     _first,
     _rate,
     _bias,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from .. import atomic
-from ..errors import OutputError
 from ..markup import Markup, document, join, table, tag
 from ..views.palettes import page_style
 from .exercises import Exercise, exercises
@@ -26,25 +25,23 @@ def write_sheets(directory: Path, seeds: Iterable[int]) -> list[Path]:
     Parameters
     ----------
     directory : Path
-        It is created if it does not exist.
+        It is made if it does not exist.
     seeds : iterable of int
         One for each student.
     """
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"The folder {str(directory)!r} cannot be created: {error.strerror}.") from error
+    atomic.made(directory)
     files: dict[Path, str] = {}
     keys: dict[int, tuple[Exercise, ...]] = {}
     for seed in seeds:
         keys[seed] = exercises(seed)
         name = directory / f"sheet-{seed}"
         files[name.with_suffix(".ipynb")] = json.dumps(notebook(seed), indent=1, ensure_ascii=False) + "\n"
-        files[name.with_suffix(".html")] = page(f"{TITLE} (sheet {seed})", keys[seed], key=False)
+        title = f"{TITLE} (sheet {seed})"
+        files[name.with_suffix(".html")] = page(title, {title: keys[seed]}, key=False)
     known = {str(seed): _answers(key) for seed, key in keys.items()}
     files[directory / "key.json"] = json.dumps(known, indent=1) + "\n"
-    every = [page_body(f"Sheet {seed}", key, key=True) for seed, key in keys.items()]
-    files[directory / "key.html"] = document(f"{TITLE}: key", page_style(), tag("main", join(every, "\n")))
+    every = {f"Sheet {seed}": key for seed, key in keys.items()}
+    files[directory / "key.html"] = page(f"{TITLE}: key", every, key=True)
     for path, text in files.items():
         atomic.write_text(path, text)
     return list(files)
@@ -77,14 +74,14 @@ def _cell(kind: str, name: str, text: str) -> dict[str, Any]:
     return cell | ({"execution_count": None, "outputs": []} if kind == "code" else {})
 
 
-def page(title: str, sheet: tuple[Exercise, ...], *, key: bool) -> str:
-    """Return a sheet as a page that prints well, with or without the answers."""
-    return document(title, page_style(), tag("main", page_body(title, sheet, key=key)))
-
-
-def page_body(title: str, sheet: tuple[Exercise, ...], *, key: bool) -> Markup:
-    """Return the text of a sheet."""
-    return join([tag("h1", title), *(_section(each, key) for each in sheet)], "\n")
+def page(title: str, sheets: Mapping[str, tuple[Exercise, ...]], *, key: bool) -> str:
+    """Return sheets, each with its title, as a page that prints well, with or without the answers."""
+    parts = [
+        part
+        for name, sheet in sheets.items()
+        for part in (tag("h1", name), *(_section(each, key) for each in sheet))
+    ]
+    return document(title, page_style(), tag("main", join(parts, "\n")))
 
 
 def _section(each: Exercise, key: bool) -> Markup:

@@ -146,14 +146,13 @@ class Expansion(Support):
         assert rounding is not None, "a kernel without a bound is computed one row at a time"
         return 2.0 * rounding + sums
 
-    def outputs_since(self, left: Side, since: int, room: Floats) -> Floats:
+    def outputs_since(self, left: Side, since: int) -> Floats:
         """Return what the updates from a given one on add to the outputs of rows."""
         total = np.zeros((left.size, self.columns))
         for start in range(since, self.made, self.PIECE):
             stop = min(start + self.PIECE, self.made)
             right = self.similarity.side(self.anchors.take(self.updates[start:stop, 0]))
-            out = room[: left.size * right.size].reshape(left.size, right.size)
-            total += self.similarity.block(left, right, out=out) @ self.corrections(start, stop)
+            total += self.similarity.block(left, right) @ self.corrections(start, stop)
         return total
 
     def votes(self, left: Side, dtype: Any = np.float64) -> Floats:

@@ -48,7 +48,6 @@ class KernelRun:
         self.history: list[PassRecord] = []
         self.alone = expansion.similarity.fixed  # then each row is a block
         self.block_rows = 1 if self.alone else block_rows(rows, memory_limit)
-        self._room = np.empty(self.block_rows * expansion.PIECE)
         shape = (rows.size, expansion.columns)
         self._outputs = np.zeros(shape) if remember else None
         self._seen: list[tuple[Ints, int]] = []
@@ -104,7 +103,7 @@ class KernelRun:
 
     def _bring_up(self, indices: Ints, since: int) -> Floats:
         """Return the outputs of a block after all updates."""
-        added = self.expansion.outputs_since(self._side(indices), since, self._room)
+        added = self.expansion.outputs_since(self._side(indices), since)
         if self._outputs is not None:
             added += self._outputs[indices]
             self._outputs[indices] = added

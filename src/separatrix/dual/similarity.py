@@ -44,12 +44,12 @@ class Similarity:
             return Side(rows, None)
         return Side(rows.astype(dtype, copy=False), self.kernel.row_terms(rows))
 
-    def block(self, left: Side, right: Side, *, dtype: Any = np.float64, out: Any = None) -> NDArray[Any]:
+    def block(self, left: Side, right: Side, *, dtype: Any = np.float64) -> NDArray[Any]:
         """Return the similarity of every row on the left with every row on the right."""
         if left.terms is None or right.terms is None:
-            values = self.kernel.block(left.rows, right.rows, dtype=dtype, out=out)
+            values = self.kernel.block(left.rows, right.rows, dtype=dtype)
         else:
-            values = kernels.inner_products(left.rows, right.rows, dtype=dtype, out=out)
+            values = kernels.inner_products(left.rows, right.rows, dtype=dtype)
             self.kernel.from_products(values, left.terms, right.terms)
         if self.lift:
             values = np.add(values, 1.0, out=values if values.flags.writeable else None, dtype=values.dtype)

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import FrameType
 
 from .. import atomic
-from ..errors import InputError, OutputError
+from ..errors import InputError
 from ..plot.style import style
 from ..progress import Progress
 from ..views.palettes import LIGHT
@@ -97,7 +97,7 @@ def run(
     True
     """
     study, begun = find(name), time.perf_counter()
-    target = None if directory is None else _made(Path(directory)) / study.name
+    target = None if directory is None else atomic.made(Path(directory)) / study.name
     plan, records = study.plan(quick), []
     with _interrupts() as interrupts:
         with Progress() as progress:
@@ -144,19 +144,6 @@ def _interrupts() -> Iterator[list[int]]:
         yield seen
     finally:
         signal.signal(signal.SIGINT, usual)
-
-
-def _made(directory: Path) -> Path:
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        file = isinstance(error, FileExistsError | NotADirectoryError)
-        reason = "is a file, or is in one" if file else f"cannot be created: {error.strerror}"
-        raise OutputError(
-            f"The output directory {str(directory)!r} {reason}. Name another directory; it is created if it "
-            "does not exist."
-        ) from error
-    return directory
 
 
 def _write(target: Path, table: Table) -> None:

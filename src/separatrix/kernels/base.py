@@ -97,15 +97,13 @@ class Kernel:
         X = as_matrix(X)
         return self.block(X, X if Y is None else Y)
 
-    def block(self, X: Any, Y: Any, *, dtype: Any = np.float64, out: Any = None) -> NDArray[Any]:
+    def block(self, X: Any, Y: Any, *, dtype: Any = np.float64) -> NDArray[Any]:
         """Return K of every row of X with every row of Y, dense or CSR, in float32 or float64.
 
         Parameters
         ----------
         X, Y : array or CSR matrix of shapes (n, d) and (m, d)
         dtype : float32 or float64
-        out : ndarray of shape (n, m), optional
-            The array that receives the result. No other array of this size is made.
 
         Returns
         -------
@@ -113,15 +111,11 @@ class Kernel:
         """
         X = as_matrix(X)
         if not self.by_products:
-            values = self.values(X, Y, float_type(dtype))
-            if out is None:
-                return values.astype(dtype, copy=False)
-            out[...] = values
-            return np.asarray(out)
+            return self.values(X, Y, float_type(dtype)).astype(dtype, copy=False)
         Y = as_matrix(Y)
-        out = inner_products(X, Y, dtype=dtype, out=out)
         right = self.row_terms(Y)
-        return self.from_products(out, right if Y is X else self.row_terms(X), right)
+        left = right if Y is X else self.row_terms(X)
+        return self.from_products(inner_products(X, Y, dtype=dtype), left, right)
 
     def values(self, X: Any, Y: Any, dtype: Any) -> NDArray[Any]:
         """Return what `block` returns, for a kernel that is not computed from inner products."""
@@ -368,21 +362,15 @@ def squared_norms(X: Any) -> Floats:
     return np.asarray(np.einsum("ij,ij->i", X, X))
 
 
-def inner_products(X: Any, Y: Any, *, dtype: Any = np.float64, out: Any = None) -> NDArray[Any]:
+def inner_products(X: Any, Y: Any, *, dtype: Any = np.float64) -> NDArray[Any]:
     """Return <x_i, y_j> for all pairs of rows, dense or CSR, in float32 or float64."""
     same_width(X, Y)
     dtype, shape = float_type(dtype), (X.shape[0], Y.shape[0])
-    if out is None:
-        out = np.empty(shape, dtype=dtype)
-    elif out.shape != shape or out.dtype != dtype:
-        raise InputError(
-            f"out must have shape {shape} and type {dtype}. Got {out.shape} and {out.dtype} instead."
-        )
     left = X.astype(dtype, copy=False)
     right = left if Y is X else Y.astype(dtype, copy=False)
     if not sparse.issparse(left) and not sparse.issparse(right):
-        return np.asarray(np.matmul(left, right.T, out=out))
-    step = max(1, BLOCK_VALUES // max(1, shape[1]))
+        return np.asarray(left @ right.T)
+    out, step = np.empty(shape, dtype=dtype), max(1, BLOCK_VALUES // max(1, shape[1]))
     for start in range(0, shape[0], step):
         part = left[start : start + step]
         if sparse.issparse(part) and sparse.issparse(right) and shape[1] >= X.shape[1]:

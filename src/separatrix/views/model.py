@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,7 +72,6 @@ class Model:
     classes: NDArray[Any]
     weights: Floats | None
     intercepts: Floats | None
-    evaluate: Callable[[Any], Floats]
 
     @property
     def linear(self) -> bool:
@@ -85,6 +83,19 @@ class Model:
         if self.weights is None or self.intercepts is None:
             return self.evaluate(X)
         return np.asarray(X @ self.weights.T) + self.intercepts
+
+    def evaluate(self, X: Any) -> Floats:
+        """Return the scores that the classifier computes itself, or ones for the classes that it predicts."""
+        # scikit-learn's "ovo" scores pairs, not classes; with three classes, there are also three pairs.
+        pairs = getattr(self.estimator, "decision_function_shape", None) == "ovo" and self.classes.size > 2
+        for name in () if pairs else ("decision_function", "predict_proba"):
+            method = getattr(self.estimator, name, None)
+            scores = None if method is None else np.asarray(method(X), dtype=np.float64)
+            if scores is not None and scores.ndim == 1:
+                return np.column_stack([np.zeros_like(scores), scores])
+            if scores is not None and scores.shape[1] == self.classes.size:
+                return scores
+        return np.asarray(np.asarray(self.estimator.predict(X))[:, None] == self.classes, dtype=np.float64)
 
 
 def read_model(estimator: Any, points: Points | None = None) -> Model:
@@ -101,15 +112,14 @@ def read_model(estimator: Any, points: Points | None = None) -> Model:
             "classifiers have regions."
         )
     classes = np.asarray(classes)
-    weights, intercepts = _linear_part(estimator, classes.size)
-    model = Model(estimator, classes, weights, intercepts, _evaluator(estimator, classes))
-    if points is None or weights is None:
+    model = Model(estimator, classes, *_linear_part(estimator, classes.size))
+    if points is None or not model.linear:
         return model
     # Voted and pairwise models also have coef_, but other scores: their own scores count.
     told, asked = model.scores(points.table), model.evaluate(points.X)
     if told.shape == asked.shape and np.allclose(told, asked, rtol=1e-6, atol=1e-9 * np.abs(told).max()):
         return model
-    return Model(estimator, classes, None, None, model.evaluate)
+    return Model(estimator, classes, None, None)
 
 
 def _linear_part(estimator: Any, n_classes: int) -> tuple[Floats | None, Floats | None]:
@@ -123,23 +133,6 @@ def _linear_part(estimator: Any, n_classes: int) -> tuple[Floats | None, Floats 
     if n_classes > 2 and coef.shape[0] == n_classes:
         return coef, np.array(intercept)
     return None, None
-
-
-def _evaluator(estimator: Any, classes: NDArray[Any]) -> Callable[[Any], Floats]:
-    # scikit-learn's "ovo" scores pairs, not classes; with three classes, there are also three pairs.
-    pairs = getattr(estimator, "decision_function_shape", None) == "ovo" and classes.size > 2
-
-    def evaluate(X: Any) -> Floats:
-        for name in () if pairs else ("decision_function", "predict_proba"):
-            method = getattr(estimator, name, None)
-            scores = None if method is None else np.asarray(method(X), dtype=np.float64)
-            if scores is not None and scores.ndim == 1:
-                return np.column_stack([np.zeros_like(scores), scores])
-            if scores is not None and scores.shape[1] == classes.size:
-                return scores
-        return np.asarray(np.asarray(estimator.predict(X))[:, None] == classes, dtype=np.float64)
-
-    return evaluate
 
 
 @dataclass(frozen=True, eq=False)
