@@ -353,8 +353,11 @@ def test_labels_of_a_formula_are_named_as_without_one(folder):
         (("fit", "xor.csv", "-t", "y", "--start", "1,2", "-o", "m.skops"), "Change --start"),
         (("fit", "xor.csv", "-t", "y", "--learning-rate", "-1", "-o", "m.skops"), "positive finite number"),
         (("generate", "xor", "-o", "x.parquet"), "ends in .csv"),
-        (("generate", "separable", "--margin", "2", "-o", "x.csv"), "the sphere. Lower --margin."),
-        (("generate", "multiclass", "--margin", "9", "-o", "x.csv"), "less than"),
+        (
+            ("generate", "separable", "--margin", "2", "-o", "x.csv"),
+            "sphere. Change --margin, or leave it out.",
+        ),
+        (("generate", "multiclass", "--margin", "9", "-o", "x.csv"), "must be below"),
         (("fit", "xor.csv", "-t", "y", "--start", "nan,2,3", "-o", "m.skops"), "finite"),
         (("fit", "xor.csv", "-t", "y", "--eta0", "0", "-o", "m.skops"), "--eta0"),
         (("fit", "xor.csv", "-t", "y", "--model", "max-margin", "--renormalise"), "--renormalise"),

@@ -93,7 +93,6 @@ SENTENCES = {
     "missing": ("Fill them in, or leave these rows out with --missing drop.",),
     "host": ("Leave --host out, or name an address of this machine.",),
     "port": ("Choose another --port, or --port 0, which selects a free one.",),
-    "radius": ("Lower --margin.",),
     "same_data": ("Use the original data, or check the proof for these data with --any-data.",),
     "sheet": ("Name one with --sheet.",),
     "skip": ("Skip the titles above it with --skip.",),

@@ -22,20 +22,24 @@ ROOM = 1e-9
 SLACK = ROOM / 1000
 
 
+def check(name: str, value: float, holds: bool, needed: str) -> None:
+    """Refuse a parameter unless a condition on it holds."""
+    if not holds:
+        raise InputError(f"{name} is {value:.12g}; it must be {needed}.", parameter=name)
+
+
 def check_count(name: str, value: int, least: int, reason: str) -> None:
     """Refuse a count that is too small or is not an integer."""
     try:
         value = operator.index(value)
     except TypeError:
-        raise InputTypeError(f"{name} is {value!r}; a whole number is needed.") from None
-    if value < least:
-        raise InputError(f"{name} is {value}; it must be at least {least}: {reason}. Raise {name}.")
+        raise InputTypeError(f"{name} is {value!r}; a whole number is needed.", parameter=name) from None
+    check(name, value, value >= least, f"at least {least}: {reason}")
 
 
-def check_length(name: str, value: float, advice: str) -> None:
+def check_length(name: str, value: float) -> None:
     """Refuse a length that is not positive, or whose square leaves the range of floats."""
-    if not 1e-100 <= value <= 1e100:
-        raise InputError(f"{name} is {value:g}; a positive number from 1e-100 to 1e100 is needed. {advice}")
+    check(name, value, 1e-100 <= value <= 1e100, "positive, from 1e-100 to 1e100")
 
 
 def balanced_signs(n_rows: int, rng: np.random.Generator) -> Ints:

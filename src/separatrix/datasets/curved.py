@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 
-from ..errors import InputError
-from .conditions import ROOM, SLACK, Seed, balanced_signs, check_count, check_length
+from .conditions import ROOM, SLACK, Seed, balanced_signs, check, check_count, check_length
 from .problems import Problem
 
 __all__ = ["make_checkerboard", "make_rings", "make_spirals", "make_stripes", "make_xor"]
@@ -44,11 +43,7 @@ def make_xor(n_rows: int = 4, *, noise: float = 0.25, random_state: Seed = None)
     True
     """
     check_count("n_rows", n_rows, 4, "the square has four corners")
-    if not 0 <= noise < 1:
-        raise InputError(
-            f"noise is {noise:g}; from 1 on, rows leave their quadrant and the product of the columns no "
-            "longer tells the classes apart. Give a number of at least 0 and below 1."
-        )
+    check("noise", noise, 0 <= noise < 1, "at least 0 and below 1, or rows leave their quadrant")
     rng = np.random.default_rng(random_state)
     turn = np.arange(n_rows) % 4
     X = np.array([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]])[turn]
@@ -110,13 +105,9 @@ def make_rings(
     """
     check_count("n_rows", n_rows, 4, "four rows on an axis prove the answer")
     check_count("n_columns", n_columns, 1, "a sphere needs at least one dimension")
-    check_length("inner", inner, "Scale the rows afterwards if they must be larger or smaller.")
-    check_length("gap", gap, "For classes that touch, use make_overlapping.")
-    if not gap > inner * ROOM:
-        raise InputError(
-            f"gap is {gap:g} and inner is {inner:g}; a gap of at most {ROOM:g} of inner is lost in rounding. "
-            "Raise gap, or lower inner."
-        )
+    check_length("inner", inner)
+    check_length("gap", gap)
+    check("gap", gap, gap > inner * ROOM, f"above {inner * ROOM:g}, or it is lost in rounding")
     rng = np.random.default_rng(random_state)
     outer = float(inner + gap)
     y = balanced_signs(n_rows, rng)
@@ -180,11 +171,8 @@ def make_spirals(n_rows: int = 200, *, turns: float = 2.0, random_state: Seed = 
     ([[1.5, 0.0], [2.5, 0.0], [2.0, 0.0]], [1, 1, -1])
     """
     check_count("n_rows", n_rows, 4, "three rows on an axis prove the answer")
-    if not 2.0 <= turns <= 20.0:
-        raise InputError(
-            f"turns is {turns:g}; with fewer than 2 there is no proof that no line separates the arms, and "
-            "with more than 20 the rows are too far apart to show a spiral. Give a number from 2 to 20."
-        )
+    few, many = "no proof that no line separates the arms", "rows too far apart to show a spiral"
+    check("turns", turns, 2.0 <= turns <= 20.0, f"from 2 to 20: fewer have {few}, and more have {many}")
     rng = np.random.default_rng(random_state)
     y = balanced_signs(n_rows, rng)
     share = rng.random(n_rows)
@@ -225,11 +213,7 @@ def make_checkerboard(
     """
     check_count("n_rows", n_rows, 4, "four squares prove the answer")
     check_count("squares", squares, 2, "labels alternate from two squares on")
-    if not 0 <= gap < 1:
-        raise InputError(
-            f"gap is {gap:g}; squares of side one have no room for it. Give a number of at least 0 and "
-            "below 1."
-        )
+    check("gap", gap, 0 <= gap < 1, "at least 0 and below 1, the side of a square")
     rng = np.random.default_rng(random_state)
     corners = rng.integers(squares, size=(n_rows, 2)).astype(np.float64)
     corners[:4] = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]
@@ -292,8 +276,7 @@ def make_stripes(
     check_count("degree", degree, 2, "one border is a hyperplane; use make_separable")
     check_count("n_columns", n_columns, 1, "stripes need at least one dimension")
     check_count("n_rows", n_rows, degree + 1, "one row of each stripe on a common line")
-    if not 0.0 <= gap < 1.0:
-        raise InputError(f"gap is {gap:g}; it is a share of the distance between borders. Give 0 to below 1.")
+    check("gap", gap, 0.0 <= gap < 1.0, "at least 0 and below 1, the distance between borders")
     rng = np.random.default_rng(random_state)
     stripe = rng.permutation(np.arange(n_rows) % (degree + 1))
     # The second factor keeps rows off the borders even without a gap.

@@ -9,13 +9,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..errors import InputError
 from .conditions import (
     ROOM,
     SLACK,
     Seed,
     balanced_signs,
     blocks,
+    check,
     check_count,
     check_length,
     of_length,
@@ -92,22 +92,12 @@ def make_separable(
     """
     check_count("n_rows", n_rows, 3, "one row of each class at the margin and one at the radius")
     check_count("n_columns", n_columns, 1, "a hyperplane needs at least one dimension")
-    check_length("margin", margin, "For classes that overlap, use make_overlapping.")
-    check_length("radius", radius, "Scale the rows afterwards if they must be larger or smaller.")
+    check_length("margin", margin)
+    check_length("radius", radius)
     offset_given = not isinstance(intercept, (bool, np.bool_))
     reserved = abs(float(intercept)) if offset_given else 0.0
-    if not margin + reserved < radius * (1 - ROOM):
-        found = (
-            f"margin + abs(intercept) is {margin + reserved:.12g}"
-            if offset_given
-            else f"margin is {margin:.12g}"
-        )
-        raise InputError(
-            f"{found} and radius is {radius:.12g}; it must be smaller (by more than {ROOM:g} of radius), "
-            "or no row fits between the hyperplane and the sphere.",
-            remedy="Lower it, or raise radius.",
-            parameter="radius",
-        )
+    limit = radius * (1 - ROOM) - reserved
+    check("margin", margin, margin < limit, f"below {limit:.12g}, or no row fits between plane and sphere")
     rng = np.random.default_rng(random_state)
     if offset_given:
         offset = float(intercept)
@@ -178,16 +168,11 @@ def make_overlapping(
     (0, True)
     """
     check_count("n_columns", n_columns, 1, "a hyperplane needs at least one dimension")
-    check_length("radius", radius, "Scale the rows afterwards if they must be larger or smaller.")
-    if not 0 <= noise <= 1:
-        raise InputError(f"noise is {noise:g}; it is the share of labels to flip. Give a number from 0 to 1.")
+    check_length("radius", radius)
+    check("noise", noise, 0 <= noise <= 1, "from 0 to 1, the share of labels to flip")
     most = n_columns + 2
     count = min(6, most) if n_witnesses is None else operator.index(n_witnesses)
-    if not 2 <= count <= most:
-        raise InputError(
-            f"n_witnesses is {count}; with {n_columns} columns a proof has 2 to {most} rows. "
-            "Give a number in that range, or leave n_witnesses out."
-        )
+    check("n_witnesses", count, 2 <= count <= most, f"from 2 to {most}, the number of columns plus two")
     check_count("n_rows", n_rows, count, f"the proof alone takes {count} rows")
     rng = np.random.default_rng(random_state)
 
@@ -259,14 +244,9 @@ def make_quasi_separable(
     """
     check_count("n_columns", n_columns, 1, "a hyperplane needs at least one dimension")
     check_count("n_rows", n_rows, n_columns + 2, "the rows on the hyperplane, and one that is not on it")
-    check_length("margin", margin, "It is the distance of the other rows from the hyperplane.")
-    check_length("radius", radius, "Scale the rows afterwards if they must be larger or smaller.")
-    if not margin < radius * (1 - ROOM):
-        raise InputError(
-            f"margin is {margin:g} and radius is {radius:g}; the margin must be smaller.",
-            remedy="Lower margin, or raise radius.",
-            parameter="radius",
-        )
+    check_length("margin", margin)
+    check_length("radius", radius)
+    check("margin", margin, margin < radius * (1 - ROOM), f"below {radius:.12g}, the radius")
     rng = np.random.default_rng(random_state)
     column, u = int(rng.integers(n_columns)), np.zeros(n_columns)
     u[column] = rng.choice([-1.0, 1.0])
@@ -343,18 +323,13 @@ def make_multiclass(
         "n_columns", n_columns, 1 if n_classes == 2 else 2, f"{n_classes} classes need this many columns"
     )
     check_count("n_rows", n_rows, n_classes + 2, "one row for each class, and two at the margin")
-    check_length("margin", margin, "For two classes that overlap, use make_overlapping.")
-    check_length("radius", radius, "Scale the rows afterwards if they must be larger or smaller.")
+    check_length("margin", margin)
+    check_length("radius", radius)
     simplex = n_classes <= n_columns + 1
     cosine = -1 / (n_classes - 1) if simplex else math.cos(2 * math.pi / n_classes)
     reach = radius * (1 - cosine) / math.sqrt(n_classes)
-    if not margin < reach * (1 - ROOM):
-        raise InputError(
-            f"margin is {margin:g}; {n_classes} classes in {n_columns} columns within radius {radius:g} "
-            f"allow less than {reach:g}.",
-            remedy=f"Lower margin, raise radius, or give n_columns >= {n_classes - 1}.",
-            parameter="radius",
-        )
+    limit = f"below {reach:g}, for {n_classes} classes in {n_columns} columns within radius {radius:g}"
+    check("margin", margin, margin < reach * (1 - ROOM), limit)
     n_dimensions = n_classes - 1 if simplex else 2
     rng = np.random.default_rng(random_state)
 
