@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.decomposition import KernelPCA
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.metrics.pairwise import manhattan_distances, pairwise_kernels
 from sklearn.svm import SVC
 
 import separatrix as sx
@@ -350,6 +350,28 @@ def test_scikit_learn_takes_kernels_as_metrics_and_for_its_estimators(kernel, fo
     assert np.allclose(ridge, KernelRidge(kernel="precomputed").fit(K, labels).predict(cross))
     ours, theirs = (KernelPCA(n_components=3, kernel=each) for each in (kernel, "precomputed"))
     assert np.allclose(np.abs(ours.fit(X).transform(Y)), np.abs(theirs.fit(K).transform(cross)), atol=1e-6)
+
+
+class Laplace(sx.kernels.Kernel):
+    by_products = False
+
+    def values(self, X, Y, dtype):
+        return np.exp(-np.abs(X[:, None] - Y[None]).sum(axis=2))
+
+    def diagonal(self, X):
+        return np.ones(len(X))
+
+
+def test_a_kernel_that_is_no_function_of_inner_products_states_its_values():
+    X, Y = two_matrices(0)
+    wanted = np.exp(-manhattan_distances(X, Y))
+    assert np.allclose(Laplace()(X, Y), wanted)
+    assert np.allclose((2 * Laplace() + Linear())(X, Y), 2 * wanted + X @ Y.T)
+    assert Laplace().block(X, Y, dtype=np.float32).dtype == np.float32
+    square = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
+    assert sx.KernelPerceptron(kernel=Laplace()).fit(square, [0, 0, 1, 1]).converged_
+    with pytest.raises(NotImplementedError, match="by_products = False"):
+        sx.kernels.Kernel()(X)
 
 
 def test_precomputed_rows_are_picked_by_index():

@@ -39,8 +39,9 @@ from sklearn.svm import SVC, LinearSVC
 
 import separatrix as sx
 from separatrix.errors import InputError, InputTypeError, LabelError, OutputError
-from separatrix.plot.run_display import trace_of
+from separatrix.plot.film import trace_of
 from separatrix.plot.style import palette_of
+from separatrix.result import Trace
 from separatrix.views.palettes import DARK, LIGHT
 
 mpl.use("Agg")
@@ -586,7 +587,7 @@ def test_a_run_without_a_trace_says_how_to_keep_one(separable):
     for draw in (
         lambda: Run.from_estimator(model, X, y),
         lambda: Bracket.from_estimator(model, X, y),
-        lambda: trace_of(model.result_),
+        lambda: trace_of(model.result_, Trace),
     ):
         with pytest.raises(InputError, match=r"trace=True"):
             draw()

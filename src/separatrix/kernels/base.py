@@ -49,7 +49,8 @@ class Kernel:
     two rows returns one value, as scikit-learn's ``metric`` callables do (`pairwise_kernels`, `KernelPCA` and
     `KernelRidge` make one call per pair of rows; ``k(X, Y)`` is one matrix product).
 
-    A new kernel is a subclass with a `formula`. Everything else has a default that claims nothing: no bound
+    A new kernel is a subclass with a `formula`, or, if it is not a function of inner products, with `values`,
+    `diagonal` and ``by_products = False``. Everything else has a default that claims nothing: no bound
     on rounding errors (`rounding`), no polynomial (`series`), no theorem (`strict_by`), no graph (`onnx`), no
     short name (``names``), no entry in model files (``stored_as``). A subclass of another kernel inherits the
     claims of that kernel, so a new formula needs new claims.
@@ -309,7 +310,8 @@ class Kernel:
         ``left[k]`` and ``right[k]`` are the k-th row terms of both sides, in shapes that broadcast.
         """
         raise NotImplementedError(
-            f"The kernel {type(self).__name__} has no formula. Override formula (or block and diagonal)."
+            f"The kernel {type(self).__name__} has no formula. Define formula. A kernel that is no "
+            "function of inner products defines values and diagonal, and by_products = False."
         )
 
     def onnx(self, graph: Graph, rows: str, anchors: Floats) -> str:

@@ -8,7 +8,7 @@ import io
 from collections.abc import Callable, Iterable, Iterator
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from matplotlib.animation import FFMpegWriter
@@ -22,10 +22,12 @@ from ..errors import InputError
 from ..estimators.kernel import KernelPerceptron
 from ..markup import Markup, document, escape
 from ..progress import Progress
+from ..result import KernelTrace
 from ..views.palettes import Palette
 from .regions import DecisionRegionDisplay
 from .style import new_figure, palette, style
 
+T = TypeVar("T")
 HOLD = 2  # seconds for which the last frame stays
 
 
@@ -119,6 +121,18 @@ class Film:
                 yield Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB").quantize(colors)
 
 
+def trace_of(run: Any, kind: type[T]) -> T:
+    """Return the trace of a fitted model or of a result."""
+    trace = getattr(getattr(run, "result_", run), "trace", None)
+    if isinstance(trace, kind):
+        return trace
+    raise InputError(
+        f"This run of {type(run).__name__} kept no trace of its updates.",
+        remedy="Fit all rows in one call (not partial_fit), with trace=True.",
+        parameter="trace",
+    )
+
+
 def film_steps(first: int, last: int, max_frames: int) -> list[int]:
     """Return the updates that a film shows: the first, the last, and others evenly between them."""
     count = min(max_frames, last - first + 1)
@@ -167,13 +181,7 @@ def kernel_film(
     >>> sx.plot.kernel_film(model, X, y).count == model.mistakes_
     True
     """
-    trace = getattr(getattr(estimator, "result_", None), "trace", None)
-    if trace is None:
-        raise InputError(
-            "A film needs all updates of the run.",
-            remedy="Fit KernelPerceptron(trace=True).",
-            parameter="trace",
-        )
+    trace = trace_of(estimator, KernelTrace)
     made = len(trace.rows)
     steps = film_steps(1, made, max_frames)
     colors = palette(theme)

@@ -10,13 +10,14 @@ import numpy as np
 
 from ..errors import InputError, InputTypeError
 from ..estimators.linear import Perceptron
-from ..result import Floats, PassRecord
+from ..result import Floats, PassRecord, Trace
 from ..rows.numpy_loops import signed_scores
 from ..views.model import Points, read_model, read_points, traced_weights
 from ..views.palettes import Palette
 from .artists import BAND
+from .film import trace_of
 from .regions import need_training_rows
-from .run_display import adds_plain_rows, trace_of
+from .run_display import adds_plain_rows
 from .style import Display, plain_ticks
 
 
@@ -146,7 +147,7 @@ class BracketDisplay(Display):
 
 def _after_each_mistake(estimator: Perceptron, points: Points) -> tuple[Floats, Floats]:
     """Return both bounds after every update, from its weights and the scores of all rows."""
-    trace = trace_of(estimator)
+    trace = trace_of(estimator, Trace)
     need_training_rows(len(estimator.mistake_counts_), points)
     if trace.start.any() or not adds_plain_rows(estimator, points, trace):
         raise InputError(

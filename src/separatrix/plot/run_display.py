@@ -18,7 +18,7 @@ from ..bounds.bound_report import LengthBounds
 from ..bounds.mistakes import mistake_bounds
 from ..errors import InputError, InputTypeError
 from ..estimators.linear import Perceptron
-from ..result import Floats, Result, Trace
+from ..result import Floats, Trace
 from ..views.model import Plane, Points, plane_for, read_model, read_points, traced_weights
 from ..views.palettes import Palette
 from .artists import (
@@ -33,21 +33,9 @@ from .artists import (
     view_box,
     weight_vectors,
 )
-from .film import Film, film_steps
+from .film import Film, film_steps, trace_of
 from .regions import need_training_rows
 from .style import Display, halo, new_figure, palette, plain_ticks, style
-
-
-def trace_of(run: Any) -> Trace:
-    """Return the trace of a fitted model or of a result."""
-    result = run if isinstance(run, Result) else getattr(run, "result_", None)
-    trace = getattr(result, "trace", None)
-    if isinstance(trace, Trace):
-        return trace
-    raise InputError(
-        f"This run of {type(run).__name__} kept no trace of its updates. Fit all rows in one call (not "
-        "partial_fit) with Perceptron(trace=True).fit(X, y)."
-    )
 
 
 @dataclass(eq=False, repr=False)
@@ -122,7 +110,7 @@ class RunDisplay(Display):
                 f"Got {type(estimator).__name__} instead."
             )
         model = read_model(estimator)
-        trace = trace_of(estimator)
+        trace = trace_of(estimator, Trace)
         points = read_points(X, y, model.classes)
         points = replace(points, names=tuple(map(str, getattr(estimator, "feature_names_in_", points.names))))
         need_training_rows(len(estimator.mistake_counts_), points)
