@@ -142,7 +142,7 @@ OFTEN = (
     "exact",
 )
 NUMBERS = ("integer", "float", "number text", "decimal text", "codes", "counter", "exact", "big")
-NO_GAPS = ("counter", "empty", "identifier", "odd text", "codes", "big", "exact")
+NO_GAPS = ("counter", "empty", "identifier", "odd text", "codes", "big", "exact", "stray")
 
 
 def logical(rng: random.Random, height: int) -> Logical:
