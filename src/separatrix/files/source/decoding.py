@@ -44,24 +44,26 @@ _BYTE_ORDER_MARKS = {
 }
 
 
-def parts_of(path: str, compression: str, name: str) -> Iterator[bytes]:
-    """Yield a file, decompressed; of a ZIP archive, its only file."""
+def parts_of(path: str, compression: str, name: str, most: int = PART) -> Iterator[bytes]:
+    """Yield a file, decompressed, up to ``most`` bytes at a time; of a ZIP archive, its only file."""
     inside = members(path, name) if compression == "zip" else []
     if compression == "zip" and len(inside) != 1:
         names = f": {shown([each.filename for each in inside])}" if inside else ""
         raise InputError(f"{name!r} holds {len(inside)} files{names}. Unpack it and name one.")
-    return bounded(_decompressed(path, compression, inside), name, os.path.getsize(path))
+    return bounded(_decompressed(path, compression, inside, most), name, os.path.getsize(path))
 
 
-def _decompressed(path: str, compression: str, inside: Sequence[zipfile.ZipInfo]) -> Iterator[bytes]:
+def _decompressed(
+    path: str, compression: str, inside: Sequence[zipfile.ZipInfo], most: int
+) -> Iterator[bytes]:
     if compression in _DECOMPRESSORS:
-        yield from _streams(path, _DECOMPRESSORS[compression])
+        yield from _streams(path, _DECOMPRESSORS[compression], most)
         return
     with _OPENERS[compression](path, *inside) as opened:
-        yield from iter(partial(opened.read, PART), b"")
+        yield from iter(partial(opened.read, most), b"")
 
 
-def _streams(path: str, new: Callable[[], Any]) -> Iterator[bytes]:
+def _streams(path: str, new: Callable[[], Any], most: int) -> Iterator[bytes]:
     """Yield the streams of a compressed file, one after another; zeros may follow them, as in gzip files.
 
     Python's own readers of bz2 and xz ignore any bytes after the last stream; here they are an error.
@@ -71,7 +73,7 @@ def _streams(path: str, new: Callable[[], Any]) -> Iterator[bytes]:
         while part := raw.read(HEAD):
             while part := part.lstrip(b"\0") if stream.eof else part:
                 stream = new() if stream.eof else stream
-                while not stream.eof and (out := stream.decompress(part, PART)):
+                while not stream.eof and (out := stream.decompress(part, most)):
                     yield out
                     part = b""
                 part = stream.unused_data
@@ -106,7 +108,7 @@ def members(path: str, name: str) -> list[zipfile.ZipInfo]:
 def read_head(path: str, compression: str, name: str) -> bytes:
     """Return the first bytes of a file, decompressed."""
     head = b""
-    for part in parts_of(path, compression, name):
+    for part in parts_of(path, compression, name, HEAD):
         head += part
         if len(head) >= HEAD:
             break
