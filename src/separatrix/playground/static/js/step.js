@@ -91,7 +91,7 @@ function updateLines(run, step, wide) {
   }
   const x = lifted(step.row);
   const [before, after] = [updates.weights[at], updates.weights[at + 1]];
-  if (state.settings.method === "winnow") return wide ? [] : [line(`w = ${vector(before.flat())}`, "math"), line(`  → ${vector(after.flat())}`, "math")];
+  if (state.settings.method === "winnow") return wide || run.classes.length > 2 ? [] : [line(`w = ${vector(before.flat())}`, "math"), line(`  → ${vector(after.flat())}`, "math")];
   // a passive-aggressive step is as long as it has to be
   const added = after.flat().map((value, k) => value - before.flat()[k]);
   const parts = run.classes.length === 2 ? 1 : 2; // half of the step changes each of two vectors

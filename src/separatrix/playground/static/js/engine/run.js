@@ -127,14 +127,14 @@ export function runOnline(request) {
 export function runNetwork(request) {
   const points = readPoints(request.data);
   const { units, rest } = growNetwork(points);
-  const predicted = points.rows.map(() => rest);
-  for (const { rows, label } of units) for (const row of rows) predicted[row] = label;
+  const counts = points.rows.map(() => 0); // the number of its unit, from 1
+  units.forEach(({ rows }, at) => { for (const row of rows) counts[row] = at + 1; });
   return answerOf(request, points, { status: "solved", mistakes: 0, updates: [], errors: 0 }, {
     converged: true,
-    model: { planes: null, weights: null, margin: [null, null], objective: [null, null], predicted, lowest: null, margin_planes: false },
+    model: { planes: null, weights: null, margin: [null, null], objective: [null, null], predicted: counts.map((at) => units[at - 1]?.label ?? rest), lowest: null, margin_planes: false },
     units,
     rest,
-    counts: points.rows.map(() => 0),
+    counts,
   });
 }
 
