@@ -117,6 +117,12 @@ for axes, (name, points, labels) in zip(
     print(name, sx.verify(network.certificate_, points, labels).reason)
 
 # %%
+# The playground draws such a list unit by unit; the last step of ``separatrix play --lesson 1`` shows it on XOR.
+#
+# .. raw:: html
+#
+#     <iframe class="playground" src="../play/index.html#s=eyJ2IjoxLCJkYXRhIjp7ImNvbHVtbnMiOlsieCIsInkiXSwiY2xhc3NlcyI6WyLiiJIiLCIrIl0sInJvd3MiOltbLTEsLTFdLFstMSwxXSxbMSwtMV0sWzEsMV1dLCJsYWJlbHMiOlswLDEsMSwwXX0sInNldHRpbmdzIjp7Im1ldGhvZCI6Im5ldHdvcmsifSwibW9tZW50IjozfQ" title="The playground: a network of two perceptrons that gives every point of XOR its class" loading="lazy"></iframe>
+#
 # What stacking does not buy is a guarantee for new points: a list that is right on every noisy label has learned the noise.
 #
 # Which separator?
