@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from matplotlib import pyplot as plt
@@ -743,6 +743,8 @@ def test_the_bracket_of_a_kernel_run():
 
 
 @settings(max_examples=20, deadline=None)
+@example(points=np.full((3, 2), -9.0), weights=(3, -2), intercept=9)  # on the line, up to rounding
+@example(points=np.full((3, 2), -7.0), weights=(-2, 3), intercept=7)
 @given(
     points=hnp.arrays(float, (3, 2), elements=st.integers(-9, 9)),
     weights=st.tuples(st.integers(-5, 5), st.integers(-5, 5)).filter(any),

@@ -83,7 +83,7 @@ class DistanceDisplay(Display):
 
     @property
     def _reach(self) -> float:
-        return float(np.abs(self.distances).max()) or 1.0
+        return reach(self.points, self.distances)
 
     def _note(self, text: str, place: Floats, colors: Palette, **look: Any) -> None:
         look = {"color": colors.ink, "fontsize": 9.5, "zorder": 5.0, "path_effects": halo(colors), **look}
@@ -132,5 +132,11 @@ def distance(X: Any, weights: Any, intercept: float = 0.0, **options: Any) -> Di
         )
     away, feet = geometry.distance(points, w, intercept), geometry.project(points, w, intercept)
     along = np.array([-w[1], w[0]]) / np.linalg.norm(w)
-    other = feet[0] + 0.8 * (float(np.abs(away).max()) or 1.0) * along
+    other = feet[0] + 0.8 * reach(points, away) * along
     return DistanceDisplay(points, w, float(intercept), feet, away, other).plot(**options)
+
+
+def reach(points: Floats, distances: Floats) -> float:
+    """Return the largest distance; one if all points lie on the line, up to rounding."""
+    largest = float(np.abs(distances).max())
+    return largest if largest > 1e-9 * float(np.abs(points).max()) else 1.0
