@@ -44,6 +44,7 @@ EXTREME = 400  # exponents of two beyond which scores are computed on a scaled c
 # Up to this many numbers of all signed rows, the linear program gets all rows at once, as an array. Compiled
 # loops and sparse matrices are faster, but take longer to load than a small question takes to answer.
 SMALL = 20_000
+SECONDS_PER_COPY = 7e-8  # of a number of an array as CSR: measured on 6,000 x 3,000
 EXTRA = -1  # the number of the row that `with_row` adds
 NO_EQUAL_ROWS = 1 << 62
 
@@ -259,6 +260,8 @@ class SignedRows:
             if self.joint:
                 return _kesler_blocks(few, own, rivals, self.n_classes)
             return _times(2.0 * own - 1.0, few)
+        if not sparse.issparse(self.matrix):
+            self.deadline.need(SECONDS_PER_COPY * ids.size * self.block)
         values = sparse.csr_array(self.matrix[rows]).astype(np.float64)
         if not self.copied:
             values.data = np.ldexp(values.data, -self.exponents[values.indices].astype(np.int32))

@@ -18,11 +18,13 @@ from numpy.typing import NDArray
 
 from ...deadline import Deadline
 from ...rows.protocol import Floats, Ints, Mask
+from ...rows.threads import one_thread
 from ..search import Attempt, Knowledge, Learned, Problem, Separated
 from ..signed_rows import SignedRows
 
 MOST_COLUMNS = 2000  # whose second moments are factorized
 MOST_NUMBERS = 1 << 27  # of the rows: half a gigabyte
+BLOCK = 4096  # rows between two looks at the clock
 RIDGE = 1e-5  # second moments below this part of the largest one are rounding errors
 SCORE = 0.1  # is enough, where the loss asks for 1
 PATIENCE = 50  # evaluations in which the loss has to fall by 1 %; where it did not, it never reached zero
@@ -49,9 +51,19 @@ class SquaredHinge:
         n_rows, width = signed.order.size, signed.block
         # matrix products are several times as fast as the factorizations that a deadline assumes
         problem.deadline.need(operations=0.1 * n_rows * float(width) ** 2 + float(width) ** 3)
-        rows = signed.lifted(signed.order).astype(np.float32)
-        change = _whitening(rows)
-        loss = _Loss(rows @ change, signed.labels[signed.order], signed.n_classes, problem.deadline)
+        rows = np.empty((n_rows, width), dtype=np.float32)
+        moments = np.zeros((width, width))
+        blocks = [slice(start, start + BLOCK) for start in range(0, n_rows, BLOCK)]
+        for block in blocks:
+            problem.deadline.need()
+            rows[block] = signed.lifted(signed.order[block])
+            moments += rows[block].T @ rows[block]
+        with one_thread():  # two take longer if other processes want the cores
+            change = _whitening(moments / n_rows)
+        for block in blocks:
+            problem.deadline.need()
+            rows[block] = rows[block] @ change
+        loss = _Loss(rows, signed.labels[signed.order], signed.n_classes, problem.deadline)
         if loss.minimize():
             vectors = loss.weights.astype(np.float64) @ change.T.astype(np.float64)
             exact = problem.exact_weights((vectors[:-1] - vectors[-1]).ravel())
@@ -67,13 +79,11 @@ def _hardest(signed: SignedRows, loss: _Loss) -> tuple[Ints, Floats]:
     return signed.ids[order], missing[order]
 
 
-def _whitening(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+def _whitening(moments: Floats) -> NDArray[np.float32]:
     """Return a matrix after whose product with the rows the columns are nearly uncorrelated."""
-    values, vectors = scipy.linalg.eigh((rows.T @ rows).astype(np.float64))
-    found: NDArray[np.float32] = (vectors / np.sqrt(np.maximum(values, 0.0) + RIDGE * values[-1])).astype(
-        np.float32
-    )
-    return found * np.float32(np.sqrt(len(rows)))
+    values, vectors = scipy.linalg.eigh(moments)
+    scaled = vectors / np.sqrt(np.maximum(values, 0.0) + RIDGE * values[-1])
+    return np.asarray(scaled, dtype=np.float32)
 
 
 class _Stop(Exception):
