@@ -145,7 +145,7 @@ def test_three_classes_prove_four_inseparable_though_every_pair_can_be_separated
 
 def test_a_strategy_that_uses_up_its_share_leaves_the_rest_to_the_next():
     class Slow:
-        name, small, share = "slow", True, 0.25
+        name, share = "slow", 0.25
 
         def applies(self, problem):
             return True

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 import separatrix as sx
-from separatrix.deadline import NEVER, Deadline, OutOfTime
+from separatrix.deadline import Deadline, OutOfTime
 from separatrix.proofs import signed_rows
 from separatrix.proofs.exact.integer_rows import relative_floats
 from separatrix.proofs.strategies import interior_point, sparse_elimination
@@ -125,7 +125,7 @@ def test_texts_with_a_planted_conflict_are_inseparable():
 def test_part_of_the_rows_is_a_question_of_its_own():
     X, y = texts(2)
     question = signed_rows.SignedRows(sx.inputs.data.read_data(X, y), 1, np.ones(60, dtype=bool), True)
-    part = question.part(np.array([3, 7, 20]), NEVER)
+    part = question.part(np.array([3, 7, 20]))
     np.testing.assert_array_equal(part.ids, [3, 7, 20])
     assert part.n_used == len(np.unique(X[[3, 7, 20]].indices)) + 1
 

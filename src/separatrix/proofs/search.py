@@ -132,14 +132,11 @@ class Strategy(Protocol):
     Attributes
     ----------
     name : str
-    small : bool
-        Whether to try it on small problems, whose rows the linear program gets all at once.
     share : float
         The part of the time left that it may use; the strategies after it have the rest.
     """
 
     name: str
-    small: bool
     share: float
 
     def applies(self, problem: Problem) -> bool:
@@ -267,7 +264,7 @@ def search(problem: Problem, known: Knowledge) -> Attempt:
     Raises OutOfTime if the problem's deadline passes without an answer.
     """
     for strategy in problem.strategies:
-        if (problem.rows.small and not strategy.small) or not strategy.applies(problem):
+        if not strategy.applies(problem):
             continue
         begin, outcome = time.monotonic(), "out of time"
         attempt: Attempt = Learned()
@@ -287,10 +284,11 @@ def search(problem: Problem, known: Knowledge) -> Attempt:
     return Learned()
 
 
-def search_part(problem: Problem, known: Knowledge) -> Attempt:
-    """Search for an answer to a part of a problem, which may have no answer in its time."""
+def search_part(problem: Problem, known: Knowledge, share: float = SHARE) -> Attempt:
+    """Search for an answer to a part of a problem in a share of the time left; there may be none."""
+    rows = problem.rows.due(Deadline.after(share * problem.deadline.left))
     try:
-        return search(problem, Knowledge(steps=known.steps))
+        return search(replace(problem, rows=rows), Knowledge(steps=known.steps))
     except OutOfTime:
         return Learned()
 

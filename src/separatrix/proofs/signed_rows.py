@@ -210,11 +210,11 @@ class SignedRows:
         rows = self.matrix if self.inside.all() else self.matrix[self.order]
         return int(np.count_nonzero(np.bincount(rows.indices, minlength=1))) + self.lift
 
-    def part(self, ids: Ints, deadline: Deadline) -> SignedRows:
+    def part(self, ids: Ints) -> SignedRows:
         """Return the question about some of the rows alone; it is not joint."""
         inside = np.zeros_like(self.inside)
         inside[ids] = True
-        return SignedRows(self.data, self.positive, inside, self.lift, deadline)
+        return SignedRows(self.data, self.positive, inside, self.lift, self.deadline)
 
     def margin_upper(self, ids: Ints, duals: Floats) -> float:
         """Bound the margin by ``|sum a_i z_i| / sum a_i``; the dual values belong to the rows of `floats`."""
@@ -322,13 +322,9 @@ class SignedRows:
 
     def most_corrected(self, counts: Ints, most: int) -> Ints:
         """Return the signed rows that a perceptron corrected most often, in that order."""
-        if self.joint:
-            rows, rivals = np.nonzero(counts)
-            ids, hits = rows * self.n_classes + rivals, counts[rows, rivals]
-        else:
-            ids = np.flatnonzero(counts[:, 0])
-            hits = counts[ids, 0]
-        return ids[np.argsort(-hits, kind="stable")][:most]
+        rows, rivals = np.nonzero(counts)
+        ids = rows * self.n_classes + rivals if self.joint else rows
+        return ids[np.argsort(-counts[rows, rivals], kind="stable")][:most]
 
     def span_basis(self, prime: int, first: int = 0) -> Ints:
         """Return signed rows, from a number on, that are independent and span these, modulo a prime."""
@@ -451,16 +447,10 @@ def _column_sizes(matrix: Any) -> Floats:
     """Return the largest magnitude in each column."""
     if isinstance(matrix, BlockMatrix):
         return np.asarray(np.maximum.reduce(matrix.map("sizes", _column_sizes)))
-    largest = np.zeros(matrix.shape[1])
-    if sparse.issparse(matrix):
-        np.maximum.at(largest, matrix.indices, np.abs(matrix.data.astype(np.float64)))
-    elif matrix.size <= SMALL:
-        largest = np.abs(matrix.astype(np.float64)).max(axis=0, initial=0.0)
-    else:
-        ranges = threads.chunks(matrix.shape[0], matrix.size)
-        for found in threads.run_all(_largest, [(matrix, *each) for each in ranges]):
-            np.maximum(largest, found, out=largest)
-    return largest
+    if sparse.issparse(matrix) or matrix.size <= SMALL:
+        return largest_sizes(matrix.astype(np.float64), 0)
+    ranges = threads.chunks(matrix.shape[0], matrix.size)
+    return np.asarray(np.max(threads.run_all(_largest, [(matrix, *each) for each in ranges]), axis=0))
 
 
 def _largest(matrix: NDArray[Any], start: int, stop: int) -> Floats:

@@ -15,7 +15,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from ...deadline import Deadline
 from ...rows.protocol import Floats, Ints
 from ..search import (
     MOST_COLUMNS,
@@ -45,7 +44,6 @@ class ClassSubsets:
     """
 
     name = "class subsets"
-    small = False
     share = 1.0
 
     def __init__(self, one_pair: bool = False) -> None:
@@ -53,7 +51,7 @@ class ClassSubsets:
 
     def applies(self, problem: Problem) -> bool:
         """Whether there are three or more classes, of which these are not a subset."""
-        return problem.rows.joint and not problem.part
+        return problem.rows.joint and not problem.rows.small and not problem.part
 
     def attempt(self, problem: Problem, known: Knowledge) -> Attempt:
         """Ask one question after the other, until one proves it; for the finer question, ask all of them.
@@ -123,15 +121,14 @@ def _growing(often: Floats) -> list[int]:
 def _among(problem: Problem, known: Knowledge, classes: Classes) -> Attempt:
     """Ask about some classes, with a share of the time; the numbers of rows are those of the whole."""
     whole, chosen = problem.rows, np.array(classes)
-    due = Deadline.after((SHARE if chosen.size == 2 else LARGE_SHARE) * problem.deadline.left)
     inside = whole.inside & np.isin(whole.labels, chosen)
     names = tuple(whole.data.classes[each] for each in classes)
     if chosen.size == 2:
-        part = SignedRows(whole.data, classes[1], inside, whole.lift, due)
+        part = SignedRows(whole.data, classes[1], inside, whole.lift, whole.deadline)
     else:
         codes = np.searchsorted(chosen, np.where(inside, whole.labels, chosen[0]))
         data = replace(whole.data, codes=codes, classes=names)
-        part = SignedRows(data, None, inside, whole.lift, due)
+        part = SignedRows(data, None, inside, whole.lift, whole.deadline)
 
     def rivals_of(rows: Ints, rivals: Ints) -> Ints:
         return chosen[rivals] if part.joint else np.where(whole.labels[rows] == classes[0], *classes[::-1])
@@ -141,7 +138,7 @@ def _among(problem: Problem, known: Knowledge, classes: Classes) -> Attempt:
 
     name = f"classes {', '.join(names[:-1])} and {names[-1]}"
     asked = problem.about(part, name, approximate=problem.approximate and approximate)
-    found = search_part(asked, known)
+    found = search_part(asked, known, SHARE if len(classes) == 2 else LARGE_SHARE)
     if isinstance(found, Inseparable) and found.multipliers is not None:
         ids, values = found.multipliers.ids, found.multipliers.values
         rows, rivals = part.split(ids)

@@ -29,7 +29,6 @@ class Conflicts:
     """Pairs of identical rows with different labels; all of them, for the finer question."""
 
     name = "conflicts"
-    small = True
     share = 1.0
 
     def applies(self, problem: Problem) -> bool:

@@ -32,7 +32,6 @@ class ExactPartition:
     """Condition the columns exactly, then ask Tucker's program."""
 
     name = "exact partition"
-    small = True
     share = 1.0
 
     def applies(self, problem: Problem) -> bool:

@@ -36,7 +36,6 @@ class InteriorPoint:
     """Mehrotra's predictor and corrector on a working set that grows."""
 
     name = "interior point"
-    small = False
     share = 1.0
 
     def applies(self, problem: Problem) -> bool:
@@ -45,7 +44,7 @@ class InteriorPoint:
         The systems that are solved have the size of the coordinates that tight rows leave.
         """
         signed = problem.rows
-        if signed.n_used > MOST_COLUMNS:
+        if signed.small or signed.n_used > MOST_COLUMNS:
             return False
         return FEWEST < signed.n_used - problem.tight.size < problem.ids.size
 

@@ -44,7 +44,6 @@ class LinearProgram:
     """Dantzig's simplex method on a working set that grows."""
 
     name = "linear program"
-    small = True
     share = 0.5  # the exact partition decides what rounding hides from it
 
     def applies(self, problem: Problem) -> bool:

@@ -24,19 +24,17 @@ class Perceptron:
     """Rosenblatt's rule for a few passes, or for many if nothing else helps."""
 
     name = "perceptron"
-    small = False  # compiled loops take longer to load
     share = 0.5
 
     def applies(self, problem: Problem) -> bool:
-        """Whether all rows need a positive score."""
-        return problem.whole
+        """Whether all rows need a positive score, and compiled loops are worth loading."""
+        return problem.whole and not problem.rows.small
 
     def attempt(self, problem: Problem, known: Knowledge) -> Attempt:
         """Run it, and learn which rows it corrected most often."""
         from ...perceptron.orders import solve_perceptron  # loads compiled loops
 
-        signed, upper = problem.rows, None
-        wide = signed.width > WIDE
+        signed, wide = problem.rows, problem.rows.width > WIDE
         order = "working_set" if wide else "cyclic" if signed.rows.local is not None else "mixed"
         passes = 1000 if wide and signed.joint and signed.rows.sparse else 30
         try:
@@ -48,11 +46,11 @@ class Perceptron:
         if found.errors == 0 and np.isfinite(found.weights).all():
             powers = -signed.exponents if signed.copied else np.zeros_like(signed.exponents)
             weights = exact_vectors(np.atleast_2d(found.weights), powers)
-            lower = None
+            lower = upper = None
             if not signed.copied and found.mixed_counts is None:
                 # After t corrections the weights are at most sqrt(t) R long, and each rounds them once.
                 upper = found.margin_upper + signed.rounding(2.0 * math.sqrt(found.mistakes))
                 lower = found.margin_lower - signed.rounding(0.0)
             if problem.accept(weights):
                 return Separated(weights, lower, upper)
-        return Learned(np.sort(signed.most_corrected(found.counts, 2 * signed.width + 100)), upper)
+        return Learned(np.sort(signed.most_corrected(found.counts, 2 * signed.width + 100)))

@@ -25,7 +25,6 @@ from ...rows.protocol import Floats, Ints
 from ...sparse import sparse
 from ..exact.integer_rows import relative_floats
 from ..search import (
-    SHARE,
     Attempt,
     Inseparable,
     Knowledge,
@@ -46,13 +45,12 @@ class SparseElimination:
     """Settle rows by columns of one sign, and ask about those that are left."""
 
     name = "sparse elimination"
-    small = False
     share = 1.0
 
     def applies(self, problem: Problem) -> bool:
         """Whether there are sparse rows of two classes in memory, with many columns."""
         signed = problem.rows
-        if signed.joint or signed.copied or signed.width <= FEWEST:
+        if signed.small or signed.joint or signed.copied or signed.width <= FEWEST:
             return False
         return signed.rows.sparse and signed.rows.local is not None
 
@@ -72,7 +70,8 @@ class SparseElimination:
             return Separated(weights) if weights is not None and problem.accept(weights) else Learned()
         if problem.whole:
             for few in frequent_parts(rows[places], FREQUENT, CROWDED):
-                found = _soon(problem, known, ids[places[few]])
+                part = problem.about(signed.part(ids[places[few]]), f"{few.size} rows in frequent columns")
+                found = search_part(part, known)
                 if isinstance(found, Inseparable):
                     return found
         if places.size == ids.size:
@@ -86,18 +85,9 @@ class SparseElimination:
             accepted.append(whole)
             return True
 
-        part = signed.part(ids[places], problem.deadline)
-        found = search(
-            problem.about(part, "rows left", accept=accept, tight=problem.tight), Knowledge(steps=known.steps)
-        )
+        part = problem.about(signed.part(ids[places]), "rows left", accept=accept, tight=problem.tight)
+        found = search(part, Knowledge(steps=known.steps))
         return Separated(accepted[-1]) if isinstance(found, Separated) else found
-
-
-def _soon(problem: Problem, known: Knowledge, ids: Ints) -> Attempt:
-    """Ask about some rows, with a share of the time; any separator of these is accepted."""
-    share = Deadline.after(SHARE * problem.deadline.left)
-    part = problem.about(problem.rows.part(ids, share), f"{ids.size} rows in frequent columns")
-    return search_part(part, known)
 
 
 @dataclass(frozen=True, eq=False)
