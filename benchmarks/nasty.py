@@ -1,6 +1,7 @@
 """Nasty data: nearly dependent columns, the finer question on wide data, and many classes at once.
 
-python -m benchmarks.nasty [--data DIR] [--kinds KIND ...] [--only NAME ...] [--count N] [--seconds N]
+python -m benchmarks.nasty [--data DIR] [--kinds KIND ...] [--only NAME ...] [--count N] [--seed N]
+    [--seconds N]
 
 Each verdict is printed with its CPU seconds, after `sx.verify` has accepted its certificate. The random
 families have a referee: rows of integers are asked before and after an exact change of columns, labels that
@@ -60,13 +61,14 @@ def main() -> None:
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
     parser.add_argument("--only", nargs="+", metavar="NAME", help="questions whose name contains this")
     parser.add_argument("--count", type=int, default=500, help="random questions")
+    parser.add_argument("--seed", type=int, default=30, help="of the random questions")
     parser.add_argument("--seconds", type=float, default=60.0, help="time limit of a question")
     options = parser.parse_args()
     time.monotonic, deadline.slowdown = time.process_time, lambda: 1.0
     warnings.simplefilter("ignore")
     failures, statuses = 0, Counter[str]()
     for kind in options.kinds:
-        for question in KINDS[kind](options.data, options.count):
+        for question in KINDS[kind](options.data, options.count, options.seed):
             if options.only and not any(each in question.name for each in options.only):
                 continue
             try:
@@ -109,7 +111,7 @@ def ask(question: Question, X: Any, y: Any, joint: bool, seconds: float) -> tupl
     return status, f"{question.name:<44}{shape:<16}{status:<17}{used:>8.2f}  {proof}{remark}"
 
 
-def named(folder: Path, count: int) -> Iterator[Question]:
+def named(folder: Path, count: int = 0, seed: int = 0) -> Iterator[Question]:
     """Nearly dependent columns, as statisticians make them."""
     small = folder / "small/Ionosphere.csv"
     yield Question("components of Ionosphere", partial(_components, small, _ionosphere))
@@ -127,7 +129,7 @@ def named(folder: Path, count: int) -> Iterator[Question]:
             yield Question(f"{make.__name__}, {columns} columns", partial(_made, make, seed, rows, columns))
 
 
-def finer(folder: Path, count: int) -> Iterator[Question]:
+def finer(folder: Path, count: int = 0, seed: int = 0) -> Iterator[Question]:
     """Wide or ill-conditioned data, of which some rows are strict and others are not."""
     sms = folder / "sms-spam/sms-spam.counts.svm.gz"
     yield Question("sms tf-idf, 300 words, one flipped", partial(_sms, sms), "quasi-separable")
@@ -144,7 +146,7 @@ def finer(folder: Path, count: int) -> Iterator[Question]:
         yield Question("MNIST {}-{}".format(*pair), partial(_pair, folder / data._MNIST, *pair))
 
 
-def joint(folder: Path, count: int) -> Iterator[Question]:
+def joint(folder: Path, count: int = 0, seed: int = 0) -> Iterator[Question]:
     """Three or more classes at once."""
     yield Question("every pair separable, all three not", pairwise_only, "overlapping")
     for name, load in (("iris", load_iris), ("wine", load_wine), ("digits", load_digits)):
@@ -184,10 +186,10 @@ def pairwise_only() -> Rows:
 # Random families. Each makes a design, which some labels depend on, and the rows that are asked about.
 
 
-def families(_: Path, count: int) -> Iterator[Question]:
+def families(_: Path, count: int, seed: int = 30) -> Iterator[Question]:
     """Random questions up to 1,000 x 100 of each family, with labels of each kind; some of them tiny."""
     for number in range(count):
-        rng = np.random.default_rng([30, number])
+        rng = np.random.default_rng([seed, number])
         family = list(FAMILIES)[number % len(FAMILIES)]
         kind = ("random", "hyperplane", "one-sided")[number // len(FAMILIES) % 3]
         tiny = number % 10 == 9
