@@ -25,7 +25,7 @@ from ..signed_rows import SignedRows
 MOST_COLUMNS = 2000  # whose second moments are factorized
 MOST_NUMBERS = 1 << 27  # of the rows: half a gigabyte
 BLOCK = 4096  # rows between two looks at the clock
-RIDGE = 1e-5  # of the largest second moment; the images took 112 evaluations, with 1e-6 117, and with 1e-4 122
+RIDGE = 1e-5  # of the largest second moment; the images took 112 evaluations, 117 with 1e-6, 122 with 1e-4
 SCORE = 0.1  # is enough, where the loss asks for 1
 PATIENCE = 50  # evaluations in which the loss has to fall by 1 %; where it did not, it never reached zero
 EVALUATIONS = 500  # at most
