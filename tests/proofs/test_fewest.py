@@ -200,6 +200,23 @@ def test_separable_classes_have_no_errors():
     assert "separable" in found.summary()
 
 
+def test_without_time_nothing_is_settled():
+    X, y = np.arange(20.0)[:, None], np.arange(20) % 2
+    found = sx.fewest_errors(X, y, time_limit=1e-9)
+    assert (found.lower, found.upper, found.status) == (0, 20, Status.TIME_LIMIT)
+    assert "It is not settled" in found.summary()
+    assert sx.verify(found.certificate, X, y)
+
+
+def test_weights_may_be_hundreds_of_powers_of_two_apart():
+    rng = np.random.default_rng(5)
+    X, y = rng.integers(-3, 4, (20, 2)).astype(float), rng.integers(0, 2, 20)
+    found = sx.fewest_errors(X, y, sample_weight=rng.choice([1e-300, 1.0, 1e300], 20))
+    assert found.lower == pytest.approx(found.upper, rel=1e-9)
+    assert found.status is Status.REACHED
+    assert sx.verify(found.certificate, X, y)
+
+
 def test_what_cannot_be_used_is_refused():
     with pytest.raises(sx.errors.InputError, match="time_limit"):
         sx.fewest_errors([[0.0], [1.0]], [0, 1], time_limit=0)

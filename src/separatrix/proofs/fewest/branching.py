@@ -166,8 +166,9 @@ class Cover:
             yield from self._refine(lost)
             yield from self._refine(kept)
             node.row, node.children = row, (lost, kept)
-            heapq.heapreplace(self.leaves, lost)
-            heapq.heappush(self.leaves, kept)
+            leaves = [lost, kept, *(leaf for leaf in self.leaves if leaf is not node)]
+            heapq.heapify(leaves)
+            self.leaves = leaves  # at once: an interrupt may come at any time
         yield  # both ends meet
 
     def _add(self, witness: Witness | None) -> bool:
@@ -237,8 +238,8 @@ class Cover:
         if run_until(self._solver, self.deadline) is Status.REACHED:
             solution = self._solver.getSolution()
             node.x = np.clip(np.asarray(solution.col_value), 0.0, 1.0)
-            duals = np.asarray(solution.row_dual) * (UNIT * self.rows.scale)
-            prices = {j: round(duals[j]) for j in np.flatnonzero(duals > 1.0).tolist()}
+            duals = np.round(np.asarray(solution.row_dual) * UNIT)
+            prices = {j: int(duals[j]) * self.rows.scale for j in np.flatnonzero(duals > 0.0).tolist()}
         else:  # all rows of a witness are kept: no hyperplane belongs to such a leaf
             self.deadline.need()
             full = [j for j, support in enumerate(self.supports) if node.kept.issuperset(support)]

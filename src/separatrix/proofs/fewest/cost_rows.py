@@ -31,7 +31,7 @@ class CostRows:
     scale : int
         A power of two.
     costs : ndarray of float64
-        The costs divided by the scale, rounded.
+        The costs divided by the scale, rounded; those that are nearly zero beside the others, as a billionth.
     values : ndarray of shape (rows * rivals, width)
         The signed rows, with columns and rows scaled to about 1.
     """
@@ -47,7 +47,7 @@ class CostRows:
     def of(cls, signed: SignedRows, rows: Ints, whole: Sequence[int]) -> CostRows:
         """Read the signed rows of some rows."""
         scale = 1 << max(0, max(whole).bit_length() - 20)
-        costs = np.array([cost / scale for cost in whole])
+        costs = np.array([max(cost / scale, 1e-9) for cost in whole])
         found = cls(signed, rows, whole, scale, costs, np.zeros((0, signed.width)))
         return replace(found, values=dense(signed.floats(found.numbers())))
 

@@ -66,7 +66,8 @@ class FewestErrors:
     history : tuple of (float, lower, upper)
         Seconds since the beginning, and the two ends, whenever one of them changed.
     status : Status
-        Why the search ended: REACHED if the two ends are equal.
+        Why the search ended: REACHED if the two ends are equal; costs above 10^9 may differ in their tenth
+        digit.
     total : int or float
         The number of rows, or the sum of their weights.
     """
@@ -100,8 +101,11 @@ class FewestErrors:
         if not self.upper:
             return f"The classes are separable: some {which} is strictly right on all of these rows (proved)."
         lower, upper, total = map(_amount, (self.lower, self.upper, self.total))
+        if not self.lower:
+            text = "It is not settled whether the classes are separable"
+            return f"{text}; this {which} gets {upper} of {total} rows wrong."
         text = f"No {which} on these columns is strictly right on more than {_share(best)} of these rows"
-        if self.exact:
+        if self.status is Status.REACHED:
             return f"{text} (proved), and this one reaches that: it gets {upper} of {total} rows wrong."
         text += f" (proved); this one reaches {_share(reached)}."
         text += f" The fewest errors are between {lower} and {upper}."
@@ -134,7 +138,7 @@ class FewestErrors:
 
 
 def _amount(value: float) -> str:
-    return f"{value:,.0f}" if value == int(value) else f"{value:,.6g}"
+    return f"{value:,.0f}" if value == int(value) and value < 1e15 else f"{value:,.6g}"
 
 
 def _share(percent: float) -> str:
@@ -369,8 +373,8 @@ class _Run:
         wrong = wrong_rows(weights, self.signs, self.deadline.need)
         cost = sum(self.costs.get(row, 0) for row in np.flatnonzero(wrong).tolist())
         if cost < self.upper:
-            self.weights, self.upper = weights, cost
-            self.wrong = wrong & np.isin(self.first, list(self.costs))
+            wrong &= np.isin(self.first, list(self.costs))
+            self.weights, self.upper, self.wrong = weights, cost, wrong
 
     def _note(self) -> None:
         """Remember and show the two ends if one has changed."""
