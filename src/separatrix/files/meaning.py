@@ -125,9 +125,9 @@ def decide(columns: Columns, request: Request, kept: Columns | None = None) -> M
             for n in names
             if n in numbers and _ID.fullmatch(n) and _all_different(summaries[n])
         ]
-    meaning = Meaning(known or Encoding(intercept=request.intercept, na=request.na), looks)
+    label, marked = "as it is", False
     if labels:
-        meaning = _with_label(columns, request, summaries[labels[0]], meaning, text, notes)
+        label, marked = _label(columns, labels[0], summaries[labels[0]], text, notes)
     words = [n for n in names if n not in numbers and (kinds[n] != "number" or n in text)]
     if known is not None:
         for column in known.columns:
@@ -136,7 +136,7 @@ def decide(columns: Columns, request: Request, kept: Columns | None = None) -> M
                     f"Column {column.name!r} held numbers in the table that was read first; in "
                     f"{columns.name!r} it is {in_words(kinds[column.name])}."
                 )
-        return replace(meaning, notes=tuple(notes))
+        return Meaning(known, looks, label, marked, tuple(notes))
     for name in words:
         kind = looks[name].kind if name in looks else kinds[name]
         if kind not in ("text", "boolean") and name not in text:
@@ -144,11 +144,12 @@ def decide(columns: Columns, request: Request, kept: Columns | None = None) -> M
     asked = {*request.text} if request.features is None else {*names}
     counted = kept.summaries([name for name in words if name not in asked], text)
     names = _without_identifiers(names, counted, notes)
-    encoded = [
+    encoded = tuple(
         Column(n, () if n in words else None, numbers[n].reading if n in numbers else PLAIN_READING)
         for n in names
-    ]
-    return replace(meaning, encoding=replace(meaning.encoding, columns=tuple(encoded)), notes=tuple(notes))
+    )
+    encoding = Encoding(encoded, request.intercept, na=request.na)
+    return Meaning(encoding, looks, label, marked, tuple(notes))
 
 
 def with_levels(meaning: Meaning, columns: Columns, request: Request) -> Meaning:
@@ -267,34 +268,27 @@ def code_note(name: str, code: str) -> str:
     )
 
 
-def _with_label(
-    columns: Columns,
-    request: Request,
-    summary: Summary,
-    meaning: Meaning,
-    text: set[str],
-    notes: list[str],
-) -> Meaning:
-    """Decide how to read the target.
+def _label(
+    columns: Columns, name: str, summary: Summary, text: set[str], notes: list[str]
+) -> tuple[str, bool]:
+    """Decide how to read the target; see `Meaning.label` and `Meaning.marked`.
 
     Text is read as plain numbers only if the file states no types. Among numbers, a mark means that the label
     is missing; among words, a class may be called "none" or "missing".
     """
-    name = str(request.target)
     if summary.kind not in ("number", "text", "boolean"):
         raise foreign(name, summary.kind)
     if summary.kind != "text":
-        return meaning
+        return "as it is", False
     found = look(summary.shapes, decimal=".")
     if name in text or found.kind != "number" or found.reading != PLAIN_READING or not found.fitting:
-        return replace(meaning, label="text")
+        return "text", False
     if name not in columns.untyped:
-        return replace(meaning, label="text", marked=found.marked)
+        return "text", found.marked
     notes += [code_note(name, summary.code)] if found.coded else []
-    kind = "number"
     if summary.longest > 15 and all(re.fullmatch("[09][+-]?9+", each) for each in found.fitting):
-        kind = "whole" if summary.longest < 19 else "digits"
-    return replace(meaning, label=kind, marked=found.marked)
+        return "whole" if summary.longest < 19 else "digits", found.marked
+    return "number", found.marked
 
 
 def _odd_cell(columns: Columns, name: str, found: Look) -> InputError:

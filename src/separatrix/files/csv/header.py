@@ -69,7 +69,11 @@ def find_dialect(path: str, name: str, skip: int = 0) -> tuple[Dialect, list[lis
     names = [cell.strip() or numbered[k] for k, cell in enumerate(first)] if header else numbered
     need_distinct(name, names)
     row_names = tuple(numbered[:1]) if header and not first[0].strip() else ()
-    taken = _lines_of_first(every[len(before) :], delimiter) if header else 0
+    taken = 0
+    if header:
+        reader = csv.reader((line + "\n" for line in every[len(before) :]), delimiter=delimiter)
+        next((row for row in reader if row), None)
+        taken = reader.line_num  # a name may have line ends
     if taken > 1 and b"\n" in head and re.search(rb"\r(?!\n)", head):
         raise InputError(f"{name!r}: the line of names has a carriage return in it. Remove it.")
     comments = sum(line.startswith("#") for line in before)
@@ -130,13 +134,6 @@ def _rows(lines: list[str], delimiter: str) -> Iterator[list[str]]:
     """Yield the cells of each line, up to one that Python's reader refuses: a cell of 200,000 characters."""
     with contextlib.suppress(csv.Error):
         yield from csv.reader(lines, delimiter=delimiter)
-
-
-def _lines_of_first(lines: list[str], delimiter: str) -> int:
-    """Return how many lines the first row takes."""
-    reader = csv.reader((line + "\n" for line in lines), delimiter=delimiter)
-    next((row for row in reader if row), None)
-    return reader.line_num
 
 
 def _first_lines(path: str, name: str, size: int) -> tuple[bytes, list[str]]:

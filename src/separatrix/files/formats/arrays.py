@@ -102,26 +102,21 @@ class ArrayTable(Table):
                 others = [k for k in range(found.shape[1]) if k != self.at]
                 y = dense(found[:, [self.at]])[:, 0]
                 found = found[:, others]
-            self._refuse_rounded(found, begin)
+            self._refuse(found, y, begin)
             in_array = isinstance(found, np.ndarray)
-            X = np.array(found, np.float64, order="C") if in_array else found.astype(np.float64)
-            if "f" in (found.dtype.kind, "" if y is None else y.dtype.kind):
-                self._refuse_gaps(X, y, begin)
-            yield X, y
+            yield np.array(found, np.float64, order="C") if in_array else found.astype(np.float64), y
 
-    def _refuse_rounded(self, X: Any, begin: int) -> None:
-        """Raise an error that names a number that float64 cannot hold, if there is one."""
-        for at in rounded_at(X.data if sparse.issparse(X) else X):
+    def _refuse(self, X: Any, y: NDArray[Any] | None, begin: int) -> None:
+        """Raise an error that names a number that float64 cannot hold, or the first row with NaN."""
+        values, lacking = X.data if sparse.issparse(X) else X, list[int]()
+        for at in rounded_at(values):
             row, column = place_of(X, at)
             raise InputError(
                 f"Column {column + 1} of {self.name!r} has a whole number beyond 2**53 in row "
                 f"{begin + row + 1:,}, which would be rounded. Make its numbers smaller."
             )
-
-    def _refuse_gaps(self, X: Any, y: NDArray[Any] | None, begin: int) -> None:
-        """Raise an error that names the first row with NaN, if there is one."""
-        gaps = np.flatnonzero(np.isnan(X.data if sparse.issparse(X) else X))[:1]
-        lacking = [place_of(X, at)[0] for at in gaps.tolist()]
+        if values.dtype.kind == "f":
+            lacking += [place_of(X, at)[0] for at in np.flatnonzero(np.isnan(values))[:1].tolist()]
         if y is not None and y.dtype.kind == "f":
             lacking += np.flatnonzero(np.isnan(y))[:1].tolist()
         if lacking:
