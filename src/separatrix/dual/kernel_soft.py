@@ -325,7 +325,7 @@ class Decomposition:
         else:
             slots = np.argpartition(violations[self.set], count - 1)[:count]
             self.set[slots] = entering
-        self.block[slots] = self.rows.kernel.block(self.rows.X[entering], self.anchors, out=self.block[slots])
+        self.block[slots] = self.rows.kernel.block(self.rows.X[entering], self.anchors)
         fresh = self.block[slots][:, self.set]
         self.inner[slots, : self.set.size] = fresh
         self.inner[: self.set.size, slots] = fresh.T
