@@ -1,14 +1,12 @@
 // The picture: regions, lines, points and proofs, drawn from the answers on any pen.
 
 import { state, places, placesNow, frameAt, frames, countsAt } from "./state.js";
-import { colors, frame, mark, region, segment, ticks, tint } from "./shapes.js";
+import { REGION, clipSegment, colors, frame, mark, region, segment, ticks, tint } from "./shapes.js";
 import { CanvasPen } from "./pen.js";
 import { drawField } from "./field.js";
 import { drawHulls, drawRoad, drawWitness } from "./proof_drawing.js";
 import { number, t } from "./texts.js";
-import { clipSegment, drawUnits, isTaken } from "./units.js";
-
-const REGION = 0.16;
+import { drawUnits, isTaken } from "./units.js";
 
 export const overlay = { cursor: null, lasso: null };
 

@@ -9,6 +9,8 @@ export function colors() {
   };
 }
 
+export const REGION = 0.16; // how strong the color of a region is
+
 export function tint(color, paper, strength) {
   const parts = (text) => [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16));
   const here = parts(paper);
@@ -49,6 +51,18 @@ export function clip(polygon, [a, b, c]) {
     }
   }
   return kept;
+}
+
+// The part of a segment where a x + b y + c >= 0.
+export function clipSegment(ends, [a, b, c]) {
+  if (ends.length < 2) return [];
+  const [p, q] = ends;
+  const [u, v] = [a * p[0] + b * p[1] + c, a * q[0] + b * q[1] + c];
+  if (u < 0 && v < 0) return [];
+  if (u >= 0 && v >= 0) return [p, q];
+  const share = u / (u - v);
+  const middle = [p[0] + share * (q[0] - p[0]), p[1] + share * (q[1] - p[1])];
+  return u >= 0 ? [p, middle] : [middle, q];
 }
 
 const less = (one, other) => one.map((value, at) => value - other[at]);

@@ -62,7 +62,7 @@ function stepLines(run, step) {
     lines.push(score);
     if (step.made <= 1) lines.push(line(t("what_score"), "muted small"));
   }
-  if (step.mistake) lines.push(line(t(run.theorem ? `step_fix_${state.settings.method}` : "step_fix"), ""), ...updateLines(run, step, wide));
+  if (step.mistake) lines.push(line(t(state.settings.method === "perceptron" ? "step_fix" : `step_fix_${state.settings.method}`), ""), ...updateLines(run, step, wide));
   return lines;
 }
 

@@ -1,9 +1,7 @@
 // The network, unit by unit: each half-plane as far as no earlier one holds it, and at the end the default.
 
 import { state, frameAt } from "./state.js";
-import { boxCorners, clip, segment, tint } from "./shapes.js";
-
-const REGION = 0.16;
+import { REGION, boxCorners, clip, clipSegment, segment, tint } from "./shapes.js";
 
 // The units that are shown, and whether the default is: it comes after all of them.
 export function unitsNow() {
@@ -35,16 +33,4 @@ export function drawUnits(pen, view, paint, size) {
     pen.path([p, q], { stroke: now ? paint.ink : paint.muted, width: (now ? 2.6 : 1.6) * size, round: true });
     pen.text(String(at + 1), (p[0] + q[0]) / 2 + 6 * size, (p[1] + q[1]) / 2 - 6 * size, { color: paint.ink, size: 13 * size, weight: 600, halo: paint.paper });
   });
-}
-
-// The part of a segment where a x + b y + c >= 0.
-export function clipSegment(ends, [a, b, c]) {
-  if (ends.length < 2) return [];
-  const [p, q] = ends;
-  const [u, v] = [a * p[0] + b * p[1] + c, a * q[0] + b * q[1] + c];
-  if (u < 0 && v < 0) return [];
-  if (u >= 0 && v >= 0) return [p, q];
-  const share = u / (u - v);
-  const middle = [p[0] + share * (q[0] - p[0]), p[1] + share * (q[1] - p[1])];
-  return u >= 0 ? [p, middle] : [middle, q];
 }
