@@ -940,6 +940,17 @@ def test_a_network_of_two_perceptrons_solves_xor_unit_by_unit(page):
 
 
 @pytest.mark.slow
+def test_a_method_that_only_the_page_computes_says_so_if_there_are_too_many_points(page):
+    page.open()
+    page.preset("tumours")
+    page.set("method", "network")
+    assert "at most 500 points with two columns" in page.words("method")
+    assert page.text("strip-words") == "Overlapping: no line can separate them."
+    page.until("document.getElementById('code').value.includes('sx.PerceptronNetwork()')")
+    assert page.complaints() == []
+
+
+@pytest.mark.slow
 def test_four_learners_and_their_bounds_are_side_by_side(page):
     page.open()
     page.tab("method")

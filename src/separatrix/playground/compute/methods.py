@@ -17,9 +17,7 @@ def estimator_of(settings: Settings) -> Any:
     """Return the estimator that the settings describe, not fitted."""
     if settings.method not in METHODS:
         raise RequestError(
-            "planar_only",
-            "The page computes this method itself, for at most 500 points with two columns.",
-            most=500,
+            "planar_only", "The page computes this method itself, for a few points in the plane."
         )
     return METHODS[settings.method](settings)
 
