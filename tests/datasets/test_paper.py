@@ -111,6 +111,8 @@ def test_bad_numbers_are_refused():
         lambda: datasets.make_quasi_separable(3),
         lambda: datasets.make_quasi_separable(margin=2.0),
         lambda: datasets.to_decimals(problem, -1),
+        lambda: datasets.to_decimals(problem, 15),
+        lambda: datasets.to_decimals(problem, 400),
         lambda: datasets.to_integers(problem, 0),
     ):
         with pytest.raises(InputError):

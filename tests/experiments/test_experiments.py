@@ -482,9 +482,13 @@ def test_the_command_answers_machines_in_json(command):
 
 @pytest.mark.parametrize(
     ("words", "reason"),
-    [(["all"], "--output"), (["hull"], "Did you mean 'hulls'")],
+    [
+        (["all"], "--output"),
+        (["all", "-o", "report.html"], "a folder, or a PDF file"),
+        (["hull"], "Did you mean 'hulls'"),
+    ],
 )
-def test_all_needs_a_directory_and_an_unknown_name_is_refused(command, words, reason):
+def test_all_needs_a_directory_or_a_pdf_and_an_unknown_name_is_refused(command, words, reason):
     shown = command(*words)
     assert shown.exit_code == 2
     assert reason in shown.stderr

@@ -12,7 +12,7 @@ from ..errors import InputError
 from ..geometry import exact_margin
 from ..geometry.degree import smallest_separating_degree
 from ..proofs.verdict import Verdict, separability
-from .conditions import check_count
+from .conditions import check, check_count
 from .problems import Floats, Problem
 
 __all__ = ["to_decimals", "to_integers"]
@@ -25,6 +25,7 @@ def to_decimals(problem: Problem, decimals: int = 1) -> Problem:
     ----------
     problem : Problem
     decimals : int
+        No number may have more than 15 digits.
 
     Returns
     -------
@@ -42,6 +43,8 @@ def to_decimals(problem: Problem, decimals: int = 1) -> Problem:
     """
     check_count("decimals", decimals, 0, "rows are rounded to this number of digits after the point")
     scale = 10**decimals
+    fits = decimals <= 15 and float(np.abs(problem.X).max()) * scale < 1e15
+    check("decimals", decimals, fits, "smaller: floats hold decimal numbers of at most 15 digits")
     return _rounded(problem, np.rint(problem.X * scale), scale)
 
 

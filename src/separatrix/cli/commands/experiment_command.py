@@ -50,6 +50,8 @@ def experiment(
     if list or name == "list":
         _list(experiments.matching("all"), json)
         return
+    if output is not None and output.suffix.lower() in (".csv", ".htm", ".html", ".png", ".svg"):
+        raise InputError(f"--output names a folder, or a PDF file. Got {str(output)!r} instead.")
     every = experiments.matching(name)
     if name == "all" and output is None:
         raise InputError("'all' writes a page with tables and figures. Name a folder with --output DIR.")
