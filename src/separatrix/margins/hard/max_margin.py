@@ -237,6 +237,8 @@ class MaxMarginSearch:
         The positions of free intercepts in the flattened weights.
     multipliers : ndarray of shape (pairs,)
         The multipliers of the working set, of its scaled rows once there is a scale.
+    products : ndarray
+        The inner products of the first pairs, as far as they were needed.
     """
 
     def __init__(self, rows: Rows, bracket: HardBracket, effort: Effort) -> None:
@@ -246,6 +248,7 @@ class MaxMarginSearch:
         self.limit = min(2000, max(120, 2 * self.pairs.width))
         self.unpenalized = self.pairs.intercepts if bracket.free_intercept else []
         self.multipliers: Floats = np.zeros(0)
+        self.products: Floats = np.zeros((0, 0))
 
     def run(self, reach: float) -> Status:
         """Narrow the bracket until a goal or limit is met; ``reach`` is the norm of the longest row."""
@@ -339,8 +342,7 @@ class MaxMarginSearch:
         size, deadline = self.pairs.size, self.effort.deadline
         deadline.need(operations=size**2 * (self.pairs.width + size / 3.0))
         border = dense(matrix[:, self.unpenalized])
-        products = dense(matrix @ matrix.T)
-        products -= border @ border.T
+        products = self._inner_products(matrix, border)
         guess = np.ones(size, dtype=np.bool_)
         if start is not None:
             guess = (self.multipliers > 0.0) | (matrix @ start < 1.0)
@@ -356,6 +358,20 @@ class MaxMarginSearch:
             return None
         self.multipliers = multipliers
         return weights
+
+    def _inner_products(self, matrix: Any, border: Floats) -> Floats:
+        """Return the inner products of the scaled rows without free intercepts.
+
+        Rows only ever join the working set, so the products of earlier solutions are kept.
+        """
+        known, size = len(self.products), matrix.shape[0]
+        strip = dense(matrix @ matrix[known:].T) - border @ border[known:].T
+        products = np.empty((size, size))
+        products[:known, :known] = self.products
+        products[:, known:] = strip
+        products[known:, :known] = strip[:known].T
+        self.products = products
+        return products
 
     def _advance(
         self, engine: ProximalNewton, matrix: Any, goal: float, most: int = 60, most_idle: int = 4
@@ -419,15 +435,17 @@ def pivoted(
     while chances and inside.any():
         deadline.need()
         members = np.flatnonzero(inside)
-        square = products[np.ix_(members, members)]
-        ridged = square.copy().T  # in LAPACK's memory order
+        ridged = products[np.ix_(members, members)].T  # in LAPACK's memory order
         ridged[np.diag_indices_from(ridged)] += 1e-13 * scale  # identical rows share their multiplier
         factor, failed = linalg.lapack.dpotrf(ridged, clean=0, overwrite_a=1)
         if failed:
             return None
         right = np.column_stack([np.ones(members.size), border[members]])
         solved = linalg.lapack.dpotrs(factor, right)[0]
-        solved += linalg.lapack.dpotrs(factor, right - square @ solved)[0]  # corrects for the ridge
+        carried = np.zeros((inside.size, right.shape[1]))
+        carried[members] = solved
+        rest = right - (products @ carried)[members]
+        solved += linalg.lapack.dpotrs(factor, rest)[0]  # corrects for the ridge
         if not np.isfinite(solved).all():
             return None
         # Shifts that make the multipliers vanish on the border; equal shifts of all classes change nothing.

@@ -36,6 +36,7 @@ from ...sparse import dense
 from ..pairs import all_scores, lifted_matrix
 
 DIRECT = 5000  # larger systems are not factorized but solved by conjugate gradients
+ITERATIONS = 60_000  # a system is factorized if its size cubed is at most this times the numbers of its rows
 
 
 class ProximalNewton:
@@ -215,16 +216,17 @@ def newton_step(
         square *= sigma
         square[np.diag_indices_from(square)] += ridge
         return _solve(square, -gradient)
-    if size <= DIRECT:
+    # Too many free rows to copy are read among all rows in each product.
+    few, chosen = (rows, free) if size > DIRECT else (rows.take(members), np.ones(size, dtype=np.bool_))
+    if few is not rows and size**3 <= ITERATIONS * few.numbers:
         deadline.need(operations=size**2 * (2.0 * rows.numbers / rows.n_rows + size / 3.0))
         matrix, signs = lifted_matrix(rows, members), 2.0 * rows.labels[members, None] - 1.0
         each = np.arange(size)
         step = _by_rows(matrix, each, signs, sigma, ridge[None], gradient[None], unpenalized)
         return step.reshape(width)
-    # Too many free rows to copy: each product scores all rows and combines them. The preconditioner is the
-    # mean of the diagonal, which the norms of the rows give.
+    # The preconditioner is the mean of the diagonal, which the norms of the rows give.
     return _conjugate_gradients(
-        lambda step: ridge * step + sigma * rows.combination(np.where(free, rows.scores(step), 0.0)),
+        lambda step: ridge * step + sigma * few.combination(np.where(chosen, few.scores(step), 0.0)),
         ridge + sigma * float(rows.squared_norms[free].sum()) / gradient.size,
         gradient,
         deadline,
