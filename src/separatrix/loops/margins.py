@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .compiling import by_type, loop
-from .rows import add_row, row_output
+from .rows import add_row, fill_row_outputs, row_output
 
 
 class Box(NamedTuple):
@@ -217,8 +217,9 @@ def improve(rows: Any, i: Any, w: Any, state: Any) -> Any:
         kept, targets = state.multipliers[i], state.scratch
         classes = w.shape[0]
         top, bottom = -np.inf, np.inf
+        fill_row_outputs(rows, i, w, targets)
         for c in range(classes):
-            targets[c] = row_output(rows, i, w[c]) + (1.0 if c != own else 0.0)
+            targets[c] += 1.0 if c != own else 0.0
             if targets[c] > top:
                 top = targets[c]
             if kept[c] < (cap if c == own else 0.0) and targets[c] < bottom:

@@ -80,6 +80,26 @@ def row_output(rows: Any, i: int, w: Any) -> float:
     return total
 
 
+@by_type
+def fill_row_outputs(rows: Any, i: Any, w: Any, outputs: Any) -> Any:
+    """Fill ``outputs[c]`` with <w[c], lift(x_i)>; an entry of a sparse row is read once for all classes."""
+
+    def dense(rows: Any, i: Any, w: Any, outputs: Any) -> Any:
+        for c in range(w.shape[0]):
+            outputs[c] = row_output(rows, i, w[c])
+
+    def sparse(rows: Any, i: Any, w: Any, outputs: Any) -> Any:
+        first, end = span(rows, i)
+        for c in range(w.shape[0]):
+            outputs[c] = w[c, w.shape[1] - 1] if rows.lift else 0.0
+        for p in range(first, end):
+            value, column = entry(rows, i, p), column_of(rows, p)
+            for c in range(w.shape[0]):
+                outputs[c] += value * w[c, column]
+
+    return dense if is_dense(rows) else sparse
+
+
 @part
 def add_row(rows: Any, i: int, w: Any, step: float) -> None:
     """Add ``step * lift(x_i)`` to ``w`` in place."""
