@@ -26,7 +26,7 @@ from scipy import linalg
 
 from ..deadline import NEVER, Deadline, OutOfTime
 from ..kernels import Precomputed
-from ..kernels.base import BLOCK_VALUES, EPS, MOST_GRAM_ROWS
+from ..kernels.base import EPS, MOST_GRAM_ROWS, STRIP
 from ..loops import decomposition
 from ..margins.brackets import Effort, against_rivals, balanced, best_shift, feasible
 from ..margins.rounding.proved_margin import imbalance
@@ -347,7 +347,7 @@ class Decomposition:
         """Return the kernel of all rows with the support, in blocks; of rows in the set it is known."""
         places = np.full(self.caps.size, -1)
         places[self.set] = np.arange(self.set.size)
-        slots, step = places[support], max(1, BLOCK_VALUES // max(1, support.size))
+        slots, step = places[support], max(1, 4 * STRIP // max(1, support.size))
         if (slots < 0).any():
             return self.rows.blocks(self.rows.order, support)
         parts = (slice(start, start + step) for start in range(0, places.size, step))
