@@ -121,12 +121,12 @@ def test_the_margin_is_attained_in_each_class(problem):
         assert scores[row] - Fraction(problem.margin) <= EPS * Fraction(problem.radius)
 
 
-@law(separable_problems())
-def test_the_normal_is_a_unit_vector_and_not_longer(problem):
-    assert (1 - 8 * EPS) ** 2 <= square(exact(problem.weights)) <= 1
+@law(st.one_of(separable_problems(), multiclass_problems()))
+def test_the_weights_have_unit_norm_and_not_more(problem):
+    assert (1 - 8 * EPS) ** 2 <= sum(square(w) for w in exact(np.atleast_2d(problem.weights))) <= 1
 
 
-@law(separable_problems())
+@law(st.one_of(separable_problems(), multiclass_problems()))
 def test_the_radius_is_attained_and_not_exceeded(problem):
     longest = max(square(x) for x in exact(problem.X))
     radius = Fraction(problem.radius)
@@ -152,12 +152,6 @@ def test_without_intercept_the_lifted_margin_is_the_same_number(problem):
     ]
     assert mean[-1] == 0
     assert square(mean) <= (Fraction(problem.margin) + 4 * EPS * Fraction(problem.radius)) ** 2
-
-
-@law(separable_problems())
-def test_the_classes_are_balanced(problem):
-    assert set(problem.y.tolist()) == {-1, 1}
-    assert abs(int(problem.y.sum())) <= 1
 
 
 @law(st.floats(0.05, 0.5), st.integers(1, 6), seeds)
@@ -213,23 +207,6 @@ def test_a_large_problem_takes_seconds():
 
 
 # Overlapping
-
-
-@law(overlapping_problems())
-def test_the_witnesses_cancel_exactly(problem):
-    rows, multipliers = problem.witness_rows, problem.witness_weights
-    assert len(set(rows.tolist())) == rows.size == multipliers.size
-    assert multipliers.dtype.kind == "i"
-    assert (multipliers > 0).all()
-    lifted = [[*x, Fraction(1)] for x in exact(problem.X[rows])]
-    signed = [int(m) * int(sign) for m, sign in zip(multipliers, problem.y[rows], strict=True)]
-    assert all(dot(signed, column) == 0 for column in zip(*lifted, strict=True))
-
-
-@law(overlapping_problems())
-def test_the_witnesses_cancel_in_floats_too(problem):
-    rows = problem.witness_rows
-    assert not ((problem.witness_weights * problem.y[rows]) @ problem.X[rows]).any()
 
 
 @law(overlapping_problems())
@@ -290,15 +267,6 @@ def test_the_product_of_the_columns_solves_the_exclusive_or(n_rows, noise, seed)
     assert (problem.y * (lifted @ problem.weights)).min() == problem.margin
     assert problem.margin >= (1 - noise) ** 2 * (1 - 1e-12)
     assert np.abs(np.abs(problem.X) - 1).max() <= noise + 1e-15
-
-
-@law(st.integers(4, 60), st.floats(0, 0.99), seeds)
-def test_the_corners_prove_that_no_plane_solves_the_exclusive_or(n_rows, noise, seed):
-    problem = make_xor(n_rows, noise=noise, random_state=seed)
-    rows = problem.witness_rows
-    signed = problem.witness_weights * problem.y[rows]
-    assert signed.sum() == 0
-    assert not (signed @ problem.X[rows]).any()
 
 
 @law(seeds, n_cases=20)
@@ -363,25 +331,12 @@ def test_no_plane_separates_the_lifted_rings_by_more(problem):
     assert above == below
 
 
-@law(ring_problems())
-def test_no_plane_separates_the_rings_without_the_lift(problem):
-    rows = problem.witness_rows
-    signed = problem.witness_weights * problem.y[rows]
-    assert signed.sum() == 0
-    assert not (signed @ problem.X[rows]).any()
-
-
 def test_no_row_among_thousands_leaves_its_ring():
     problem = make_rings(5000, 20, inner=1.0, gap=0.5, random_state=0)
     lengths = np.linalg.norm(problem.X, axis=1)
     assert lengths[problem.y < 0].max() == 1.0
     assert lengths[problem.y > 0].min() == 1.5
     assert lengths.max() <= 2.5 + 1e-9
-
-
-@law(ring_problems())
-def test_the_rings_are_balanced(problem):
-    assert abs(int(problem.y.sum())) <= 1
 
 
 # Multiclass
@@ -407,18 +362,6 @@ def test_every_class_leads_by_the_margin_and_some_row_by_no_more(problem):
 
 
 @law(multiclass_problems())
-def test_the_weights_have_unit_norm_and_not_more(problem):
-    assert (1 - 8 * EPS) ** 2 <= sum(square(w) for w in exact(problem.weights)) <= 1
-
-
-@law(multiclass_problems())
-def test_the_multiclass_radius_is_attained_and_not_exceeded(problem):
-    longest = max(square(x) for x in exact(problem.X))
-    radius = Fraction(problem.radius)
-    assert (radius * (1 - 8 * EPS)) ** 2 <= longest <= radius**2
-
-
-@law(multiclass_problems())
 def test_every_class_has_a_row(problem):
     assert sorted(set(problem.y.tolist())) == list(range(len(problem.weights)))
 
@@ -435,9 +378,6 @@ def test_many_classes_fit_in_a_plane(n_classes, seed):
 @law(n_rows=st.integers(4, 40), turns=st.floats(2, 20), seed=seeds)
 def test_a_row_of_one_arm_is_the_middle_of_two_of_the_other(n_rows, turns, seed):
     problem = make_spirals(n_rows, turns=turns, random_state=seed)
-    lifted = np.column_stack([problem.X, np.ones(n_rows)])[problem.witness_rows]
-    assert not ((problem.witness_weights * problem.y[problem.witness_rows]) @ lifted).any()
-    assert abs(int(problem.y.sum())) <= 1
     # on its arm, a row at radius r has the angle 2 pi (r - 1/2), on the other half a turn more
     radius = np.hypot(*problem.X.T)
     angle = np.arctan2(*(problem.X * problem.y[:, None]).T[::-1]) / (2 * np.pi)
@@ -471,8 +411,6 @@ def test_four_rows_of_the_spirals_need_degree_two(seed):
 @law(n_rows=st.integers(4, 40), squares=st.integers(2, 5), gap=st.floats(0, 0.9), seed=seeds)
 def test_neighbouring_squares_have_other_labels_and_keep_apart(n_rows, squares, gap, seed):
     problem = make_checkerboard(n_rows, squares, gap=gap, random_state=seed)
-    lifted = np.column_stack([problem.X, np.ones(n_rows)])[problem.witness_rows]
-    assert not ((problem.witness_weights * problem.y[problem.witness_rows]) @ lifted).any()
     assert (problem.X >= 0).all()
     assert problem.X.max() <= squares
     edge = np.abs(problem.X - np.rint(problem.X)).min()
@@ -480,6 +418,33 @@ def test_neighbouring_squares_have_other_labels_and_keep_apart(n_rows, squares, 
 
 
 # All of them
+
+witnessed = st.one_of(
+    overlapping_problems(),
+    ring_problems(),
+    st.builds(make_xor, st.integers(4, 60), noise=st.floats(0, 0.99), random_state=seeds),
+    st.builds(make_spirals, st.integers(4, 40), turns=st.floats(2, 20), random_state=seeds),
+    st.builds(make_checkerboard, st.integers(4, 40), st.integers(2, 5), random_state=seeds),
+)
+
+
+@law(witnessed, n_cases=200)
+def test_the_witnesses_cancel_exactly_and_in_floats(problem):
+    rows, multipliers = problem.witness_rows, problem.witness_weights
+    assert len(set(rows.tolist())) == rows.size == multipliers.size
+    assert multipliers.dtype.kind == "i"
+    assert (multipliers > 0).all()
+    signed = multipliers * problem.y[rows]
+    assert signed.sum() == 0
+    assert not (signed @ problem.X[rows]).any()
+    assert all(dot(exact(signed), column) == 0 for column in zip(*exact(problem.X[rows]), strict=True))
+
+
+@law(st.one_of(separable_problems(), ring_problems(), st.builds(make_spirals, random_state=seeds)))
+def test_the_classes_are_balanced(problem):
+    assert set(problem.y.tolist()) == {-1, 1}
+    assert abs(int(problem.y.sum())) <= 1
+
 
 MAKERS = {
     "separable": lambda seed: make_separable(20, 3, intercept=True, random_state=seed),
