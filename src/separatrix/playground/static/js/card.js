@@ -130,7 +130,9 @@ export async function cardVideo(told) {
   const surface = document.createElement("canvas");
   const list = scenes();
   drawScene(surface, 1, list[0]);
-  const recorder = new MediaRecorder(surface.captureStream(30), { mimeType: videoType(), videoBitsPerSecond: 5_000_000 });
+  const options = { mimeType: videoType(), videoBitsPerSecond: 5_000_000 };
+  // with a whole picture every second, nothing of an earlier picture stays
+  const recorder = new MediaRecorder(surface.captureStream(30), { ...options, videoKeyFrameIntervalDuration: 1000 });
   const parts = [];
   recorder.addEventListener("dataavailable", ({ data }) => parts.push(data));
   const ended = new Promise((done) => { recorder.addEventListener("stop", done); });
