@@ -62,6 +62,12 @@ def test_every_model_agrees_with_exact_programs(model, seed):
     agrees(model, seed)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("model", MODELS)
+def test_two_thousand_designs_of_every_model_agree_with_exact_programs(model):
+    assert sum(agrees(model, 7_000_000_000 + seed) for seed in range(2000)) == 2000
+
+
 @pytest.mark.parametrize("model", MODELS)
 @given(st.integers(0, 2**32))
 @settings(max_examples=5)

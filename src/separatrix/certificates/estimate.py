@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
@@ -277,23 +278,21 @@ def _vanishing_rows(m: Multipliers, rows: Rows, pause: Pause) -> Mask:
     tight[list(m.rows)] = True
     if np.count_nonzero(tight) < len(m.rows):
         raise Fails("A row has two multipliers.")
-    for row, value in zip(m.rows, m.numerators(), strict=True):
-        if value <= 0 and row < rows.n_signed:
+    coarse, n_fine = m.coarse or (0,) * len(m.rows), len(m.fine)
+    for row, whole, part in zip(m.rows, coarse, chain(m.fine, repeat(0)), strict=False):
+        # the quick comparison comes first, to avoid multiplying by a long denominator
+        positive = (whole > 0 and -part < m.denominator) or whole * m.denominator + part > 0
+        if not positive and row < rows.n_signed:
             raise Fails("The multiplier of a signed row is not positive.", _about(rows, row))
-    coarse = m.coarse or (0,) * len(m.rows)
-    small = [-COARSE < value < COARSE for value in coarse]
-    total = rows.combinations.sums(
-        np.array(m.rows, dtype=np.int64),
-        np.array([value if fits else 0 for value, fits in zip(coarse, small, strict=True)], dtype=np.int64),
-        pause,
-    )
+    large = {i for i, whole in enumerate(coarse) if not -COARSE < whole < COARSE}
+    small = (0 if i in large else whole for i, whole in enumerate(coarse))
+    factors = np.fromiter(small, dtype=np.int64, count=len(coarse))
+    total = rows.combinations.sums(np.array(m.rows, dtype=np.int64), factors, pause)
     rest: Total = {}
-    fine = (*m.fine, *(0,) * (len(m.rows) - len(m.fine)))
-    for row, value, part, fits in zip(m.rows, coarse, fine, small, strict=True):
-        factor = part + (0 if fits else value * m.denominator)
-        if factor:
-            pause()
-            rows.combinations.add(rest, row, factor)
+    for i in large.union(range(n_fine)):
+        pause()
+        factor = (m.fine[i] if i < n_fine else 0) + (coarse[i] * m.denominator if i in large else 0)
+        rows.combinations.add(rest, m.rows[i], factor)
     for at in {*total, *rest}:
         parts = [(e, v * m.denominator) for e, v in total.get(at, {}).items()] + list(
             rest.get(at, {}).items()

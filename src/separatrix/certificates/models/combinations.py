@@ -57,6 +57,9 @@ class Pattern:
     @classmethod
     def stacked(cls, patterns: Sequence[Pattern]) -> Pattern:
         """Put patterns of one shape below each other."""
+        patterns = [each for each in patterns if each.about.size] or list(patterns[:1])
+        if len(patterns) == 1:
+            return patterns[0]
         data, unit = (
             sparse.csr_array(sparse.vstack([getattr(each, name) for each in patterns], format="csr"))
             for name in ("data", "unit")
@@ -65,16 +68,19 @@ class Pattern:
 
 
 def _from_parts(shape: tuple[int, int], parts: Sequence[Part]) -> Any:
-    rows, columns, values = [], [], []
-    for places, factors in parts:
-        used = np.nonzero(places >= 0)
-        rows.append(used[0])
-        columns.append(places[used])
-        values.append(np.broadcast_to(np.asarray(factors, dtype=np.float64), places.shape)[used])
-    if not rows:
+    if not parts or not shape[0]:
         return sparse.csr_array(shape)
-    entries = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
-    found = sparse.csr_array(entries, shape)
+    wide = [each.reshape(shape[0], -1) for each, _ in parts]
+    places = np.column_stack([each.astype(np.min_scalar_type(-shape[1] - 1)) for each in wide])
+    values, start = np.empty(places.shape), 0
+    for (_, factor), each in zip(parts, wide, strict=True):
+        own = np.asarray(factor, dtype=np.float64)
+        values[:, start : start + each.shape[1]] = own[:, None] if own.ndim == 1 else own
+        start += each.shape[1]
+    used = places >= 0
+    starts = np.append(0, np.cumsum(np.count_nonzero(used, axis=1)))
+    entries = (values.ravel(), places.ravel()) if used.all() else (values[used], places[used])
+    found = sparse.csr_array((*entries, starts), shape)
     found.sum_duplicates()
     found.eliminate_zeros()
     return found
@@ -103,9 +109,11 @@ class Combinations:
 
     @cached_property
     def whole(self) -> bool:
-        """Whether all factors are small integers."""
+        """Whether all factors are small integers, and so few that floats add their products exactly."""
         values = self.data.data
-        return bool((values == np.trunc(values)).all() and (np.abs(values) < COARSE).all())
+        return values.size + self.unit.nnz < 1 << 28 and bool(
+            (values == np.trunc(values)).all() and (np.abs(values) < COARSE).all()
+        )
 
     def exponents(self, base: Ints) -> Ints:
         """Return exponents of two for all coordinates, given those of the columns of the base."""
@@ -131,7 +139,7 @@ class Combinations:
             pattern, start = self._of_block(block), block * self.block
             if self.lift:
                 out[:, start + self.n_columns] = pattern.sum(axis=1)
-            step = max(1, 8 * NUMBERS_AT_A_TIME // max(1, self.n_columns))
+            step = max(1, NUMBERS_AT_A_TIME // max(1, self.n_columns))
             for row in range(0, self.shape[0], step):
                 some = pattern[row : row + step]
                 used, places = np.unique(some.indices, return_inverse=True)
@@ -174,23 +182,25 @@ class Combinations:
                 pause()
                 self.add(total, row, factor)
             return total
-        every = np.zeros(self.shape[0], dtype=np.int64)
+        every = np.zeros(self.shape[0])
         every[rows] = factors
-        own = self.data.T.astype(np.int64) @ every
+        own = (self.data.T @ every).astype(np.int64)
         small = np.flatnonzero((own != 0) & (np.abs(own) < COARSE))
-        terms = Terms(small % self.n_base, small // self.n_base, own[small], self.blocks)
-        for block, sums in enumerate(small_sums(terms, self.base, pause)):
-            for column, parts in sums.items():
-                total[block * self.block + column] = parts
-            if self.lift:
-                count = int(own[block * self.n_base : (block + 1) * self.n_base].sum())
-                add_row(total, count, [(block * self.block + self.n_columns, 1, 0)])
+        for start in range(0, small.size, NUMBERS_AT_A_TIME // 4):
+            some = small[start : start + NUMBERS_AT_A_TIME // 4]
+            terms = Terms(some % self.n_base, some // self.n_base, own[some], self.blocks)
+            for block, sums in enumerate(small_sums(terms, self.base, pause)):
+                for column, parts in sums.items():
+                    add_row(total, 1, ((block * self.block + column, v, e) for e, v in parts.items()))
+        for block in range(self.blocks * self.lift):
+            count = int(own[block * self.n_base : (block + 1) * self.n_base].sum())
+            add_row(total, count, [(block * self.block + self.n_columns, 1, 0)])
         for at in np.flatnonzero(np.abs(own) >= COARSE).tolist():
             pause()
             block, place = divmod(at, self.n_base)
             numbers = ((block * self.block + c, v, e) for c, v, e in row_integers(self.base, place))
             add_row(total, int(own[at]), numbers)
-        units = self.unit.T.astype(np.int64) @ every
+        units = self.unit.T @ every
         add_row(total, 1, [(at, int(units[at]), 0) for at in np.flatnonzero(units).tolist()])
         return total
 

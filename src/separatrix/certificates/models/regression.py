@@ -91,11 +91,10 @@ class Given:
             [b * (n_columns + lift) + k for b in range(blocks) for k in self.asked.penalized], dtype=np.int64
         )
         penalties = Pattern.of(shape, np.full(places.size, -1), unit=[(places, 1)])
-        first = Pattern.stacked([none, *signed])
-        pattern = Pattern.stacked([first, *equal, penalties])
+        pattern = Pattern.stacked([none, *signed, *equal, penalties])
         return Rows(
             Combinations(self.data.matrix, lift, blocks, pattern),
-            int(first.about.size),
+            sum(each.about.size for each in signed),
             tuple(per_class),
             tuple(further),
             hidden,
@@ -196,7 +195,9 @@ class Hubs:
         """Return the signed rows of all comparisons."""
         found, count = [], len(self.uppers)
         if self.pairs:
-            first, second = (np.concatenate(each) for each in zip(*self.pairs, strict=True))
+            first, second = (
+                np.concatenate(each) if len(each) > 1 else each[0] for each in zip(*self.pairs, strict=True)
+            )
             found.append(given.pattern(first, [(first, 1), (second, -1)], further=count))
         for sides, sign in ((self.uppers, 1), (self.lowers, -1)):
             if sides:

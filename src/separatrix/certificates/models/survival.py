@@ -21,19 +21,21 @@ def cox(given: Given) -> Rows:
     event = given.column("event") > 0
     time, stratum = given.column("time"), given.column("strata", 0.0)
     order = np.lexsort((~event, time, stratum))  # the deaths come first at their time
-    moments = np.stack([stratum[order], time[order]])
-    starts = np.flatnonzero(np.diff(moments, axis=1, prepend=np.nan).any(axis=0) & event[order])
+    event, time, stratum, risky = event[order], time[order], stratum[order], given.rows[order]
+    begins = event.copy()
+    begins[1:] &= (time[1:] != time[:-1]) | (stratum[1:] != stratum[:-1])
+    starts = np.flatnonzero(begins)
     if not starts.size:
         return given.made([])
     if "entry" in given.data.columns:
-        return _all_pairs(given, order, starts)
+        return _all_pairs(given, order[starts])
     # the last time of a death, by its number, that each row is at risk at; -1 before the first of its stratum
     last = np.searchsorted(starts, np.arange(order.size), side="right") - 1
-    last[(last >= 0) & (stratum[order] != stratum[order[starts[last]]])] = -1
-    dies = event[order] & (last >= 0) & (time[order] == time[order[starts[last]]])
+    last[(last >= 0) & (stratum != stratum[starts[last]])] = -1
+    dies = event & (last >= 0) & (time == time[starts[last]])
     follows = np.zeros(starts.size, dtype=bool)  # whether there is a death before, in the same stratum
-    follows[1:] = np.diff(stratum[order[starts]]) == 0
-    risky, first = given.rows[order], given.rows[order[starts]]
+    follows[1:] = stratum[starts[1:]] == stratum[starts[:-1]]
+    first = risky[starts]
     n_deaths, hubs = np.bincount(last[dies], minlength=starts.size), Hubs()
     many = (n_deaths > 1) & (given.asked.ties == "exact")
     lower = np.flatnonzero((last >= 0) & (~dies | follows[last]))
@@ -43,17 +45,17 @@ def cox(given: Given) -> Rows:
     for k in np.flatnonzero(many).tolist():
         some = slice(*np.searchsorted(moment, [k, k + 1]))
         hubs.compare(risky[starts[k] : starts[k] + n_deaths[k]], risky[lower[some]])
-    tied = np.flatnonzero(dies & ~many[last] & (np.arange(order.size) != starts[last]))
+    tied = np.flatnonzero(dies & ~many[last] & (np.arange(last.size) != starts[last]))
     return _rows(given, hubs, first[last[tied]], risky[tied])
 
 
-def _all_pairs(given: Given, order: Ints, starts: Ints) -> Rows:
+def _all_pairs(given: Given, deaths_at: Ints) -> Rows:
     """Compare deaths with all rows at risk, which may have entered late."""
     event, time, stratum = given.column("event") > 0, given.column("time"), given.column("strata", 0.0)
     entry = given.column("entry")
     need(entry < time, "The entry must be before the time", given.rows)
     found, left, right, n_pairs = list[tuple[Ints, Ints]](), list[Ints](), list[Ints](), 0
-    for k in order[starts].tolist():
+    for k in deaths_at.tolist():
         at_risk = np.flatnonzero((entry < time[k]) & (time >= time[k]) & (stratum == stratum[k]))
         dies = event[at_risk] & (time[at_risk] == time[k])
         deaths, others = given.rows[at_risk[dies]], given.rows[at_risk[~dies]]
