@@ -638,8 +638,9 @@ def test_help_and_docs_cover_every_option(command):
     shown = fine(command, "--help", columns=200).stdout
     page = DOCS.read_text("utf-8")
     section = page.split(f"## separatrix {command}\n")[1].split("\n## ")[0]
-    if "(#options-for-reading-a-table)" in section:
-        section += page.split("## Options for reading a table\n")[1].split("\n## ")[0]
+    for title in ("Options for reading a table", "separatrix fit"):
+        if f"(#{title.lower().replace(' ', '-')})" in section:
+            section += page.split(f"## {title}\n")[1].split("\n## ")[0]
     for option, words in options_of(command).items():
         assert words, option
         assert option in shown
