@@ -477,9 +477,10 @@ def row_scales(values: Any) -> Floats:
 
 
 def largest_sizes(values: Any, axis: int) -> Floats:
-    """Return the largest magnitude in each row (axis 1) or column (axis 0) of a matrix."""
+    """Return the largest magnitude in each row (axis 1) or column (axis 0) of an array or a CSR matrix."""
     if isinstance(values, np.ndarray):
         return np.asarray(np.abs(values).max(axis=axis, initial=0.0))
-    if not values.nnz:
-        return np.zeros(values.shape[1 - axis])
-    return np.asarray(abs(values).max(axis=axis).toarray().ravel())
+    found = np.zeros(values.shape[1 - axis])
+    rows = np.repeat(np.arange(values.shape[0]), np.diff(values.indptr)) if axis else values.indices
+    np.maximum.at(found, rows, np.abs(values.data))
+    return found
