@@ -17,7 +17,13 @@ from separatrix.inputs.data import read_data
 from separatrix.proofs import signed_rows
 from separatrix.proofs.search import Knowledge, Learned, Problem, Separated, search
 from separatrix.proofs.signed_rows import SignedRows
-from separatrix.proofs.strategies import STRATEGIES, LinearProgram, interior_point, sparse_elimination
+from separatrix.proofs.strategies import (
+    STRATEGIES,
+    LinearProgram,
+    class_subsets,
+    interior_point,
+    sparse_elimination,
+)
 from tests import naive
 from tests.problems import chain
 
@@ -129,7 +135,10 @@ def three_of_four(n_rows, n_columns):
 
 
 @pytest.mark.parametrize(("n_rows", "n_columns"), [(220, 60), (900, 250)])
-def test_three_classes_prove_four_inseparable_though_every_pair_can_be_separated(n_rows, n_columns):
+def test_three_classes_prove_four_inseparable_though_every_pair_can_be_separated(
+    n_rows, n_columns, monkeypatch
+):
+    monkeypatch.setattr(class_subsets, "MOST_COLUMNS", 2 * (n_columns + 1))
     X, y = three_of_four(n_rows, n_columns)
     for pair in itertools.combinations(range(4), 2):
         kept = np.isin(y, pair)

@@ -2,9 +2,9 @@
 
 A question about a few classes has fewer rows and coordinates, and multipliers of its rows also answer the
 joint question. Pairs come first: MNIST's ten digits at once (60,000 rows, 7,065 coordinates) are proved
-inseparable in 5 seconds by one pair, and not in 40 without. If pairs can be separated, larger sets follow,
-which grow by the class with the most hard rows between it and them. The first 30,000 images are proved
-inseparable by the digits 3, 5 and 8.
+inseparable in 5 seconds by one pair, and not in 40 without. If pairs can be separated, and all classes have
+too many coordinates for the interior-point method, larger sets follow, which grow by the class with the most
+hard rows between it and them. The first 30,000 images are proved inseparable by the digits 3, 5 and 8.
 """
 
 from __future__ import annotations
@@ -87,13 +87,14 @@ class ClassSubsets:
         if order and self.one_pair:
             yield divmod(int(np.triu(often).argmax()), signed.n_classes)
             return
-        largest = min(signed.n_classes - 1, MOST_COLUMNS // signed.block + 1)
+        many = problem.whole and signed.width > MOST_COLUMNS and signed.rows.local is not None
+        largest = MOST_COLUMNS // signed.block + 1 if many else 2
         for size in range(2, len(order) + 1):
             *before, new = order[:size]
             confused = [other for other in before if often[other, new]]
             for other in confused:
                 yield min(other, new), max(other, new)
-            if confused and 3 <= size <= largest and problem.whole and signed.rows.local is not None:
+            if confused and 3 <= size <= largest:
                 yield tuple(sorted(order[:size]))
 
 
