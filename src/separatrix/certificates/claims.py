@@ -94,6 +94,16 @@ class Multipliers:
     def __repr__(self) -> str:
         return f"<Multipliers on {len(self.rows):,} signed rows>"
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain types, as they are written in JSON."""
+        return {
+            "rows": list(self.rows),
+            "rivals": list(self.rivals),
+            "coarse": list(map(write_number, self.coarse)),
+            "fine": list(map(write_number, self.fine)),
+            "denominator": write_number(self.denominator),
+        }
+
     def numerators(self) -> list[int]:
         """Return each multiplier times the denominator."""
         total = [c * self.denominator for c in self.coarse] if self.coarse else [0] * len(self.rows)
@@ -195,16 +205,8 @@ class Certificate:
             "weights": None
             if self.weights is None
             else [list(map(write_number, each)) for each in self.weights],
-            "multipliers": None,
+            "multipliers": None if m is None else m.to_dict(),
         }
-        if m is not None:
-            found["multipliers"] = {
-                "rows": list(m.rows),
-                "rivals": list(m.rivals),
-                "coarse": list(map(write_number, m.coarse)),
-                "fine": list(map(write_number, m.fine)),
-                "denominator": write_number(m.denominator),
-            }
         if near is not None:
             found["approximate"] = {
                 "rows": list(near.rows),
@@ -269,7 +271,7 @@ def _read_certificate(fields: Any) -> Certificate:
         n_columns=n_columns,
         sha256=digest,
         weights=None if weights is None else read_weights(fields, width, len(classes), kind),
-        multipliers=None if multipliers is None else _multipliers(fields, n_rows, len(classes), kind),
+        multipliers=None if multipliers is None else read_multipliers(fields, n_rows, len(classes), kind),
         degrees=degrees,
         approximate=None if near is None else _approximate(fields, n_rows, width, len(classes), kind),
     )
@@ -313,7 +315,8 @@ def read_signed_rows(
     return rows, rivals
 
 
-def _multipliers(document: dict[str, Any], n_rows: int, n_classes: int, kind: str) -> Multipliers:
+def read_multipliers(document: dict[str, Any], n_rows: int, n_classes: int, kind: str) -> Multipliers:
+    """Read exact multipliers, with rivals for the joint question."""
     fields = read_object(document, "multipliers", MULTIPLIERS)
     rows, rivals = read_signed_rows(fields, n_rows, n_classes, kind)
     coarse, fine = read_integers(fields, "coarse"), read_integers(fields, "fine")

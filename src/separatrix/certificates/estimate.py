@@ -22,7 +22,7 @@ from ..deadline import Pause
 from ..errors import CertificateError, InputError
 from ..inputs.data import Data
 from ..inputs.response import read_regression
-from .claims import MULTIPLIERS, Multipliers
+from .claims import Multipliers, read_multipliers
 from .fields import (
     FORMAT,
     VERSION,
@@ -33,8 +33,6 @@ from .fields import (
     read_count,
     read_index,
     read_indices,
-    read_integer,
-    read_integers,
     read_list,
     read_number,
     read_object,
@@ -124,15 +122,7 @@ class EstimateClaim:
             },
             "data": {"rows": self.n_rows, "columns": self.n_columns, "sha256": self.sha256},
             "direction": None if self.direction is None else list(map(write_number, self.direction)),
-            "multipliers": None
-            if m is None
-            else {
-                "rows": list(m.rows),
-                "rivals": [],
-                "coarse": list(map(write_number, m.coarse)),
-                "fine": list(map(write_number, m.fine)),
-                "denominator": write_number(m.denominator),
-            },
+            "multipliers": None if m is None else m.to_dict(),
             "basis": None if self.basis is None else {"rows": list(self.basis[0]), "prime": self.basis[1]},
         }
 
@@ -160,21 +150,9 @@ def read_estimate(fields: dict[str, Any]) -> EstimateClaim:
         n_columns=n_columns,
         sha256=digest,
         direction=None if direction is None else tuple(map(read_number, read_list(fields, "direction"))),
-        multipliers=None if multipliers is None else _read_multipliers(fields),
+        multipliers=None if multipliers is None else read_multipliers(fields, 1 << 62, 0, "estimate"),
         basis=None if basis is None else _read_basis(fields),
     )
-
-
-def _read_multipliers(fields: dict[str, Any]) -> Multipliers:
-    found = read_object(fields, "multipliers", MULTIPLIERS)
-    rows = read_indices(found, "rows", 1 << 62, "row")
-    coarse, fine = read_integers(found, "coarse"), read_integers(found, "fine")
-    denominator = read_integer(found.get("denominator"))
-    if len(coarse) not in (0, len(rows)) or len(fine) > len(rows) or read_list(found, "rivals"):
-        raise CertificateError("The certificate's multipliers do not fit its rows.")
-    if denominator <= 0:
-        raise CertificateError("The certificate's 'denominator' is not positive.")
-    return Multipliers(rows, (), coarse, fine, denominator)
 
 
 def _read_basis(fields: dict[str, Any]) -> tuple[tuple[int, ...], int]:

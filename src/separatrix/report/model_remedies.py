@@ -14,46 +14,27 @@ RIDGE = (
     "For predictions; do not interpret the coefficients as effects. Choose the strength by cross-validation."
 )
 PENALIZED = "Its estimates are finite, and less biased in small samples than maximum likelihood."
+REDUCED = ("Mean bias reduction", PENALIZED, "brglm2")
 # For each model: the name of the remedy, when to use it, the package of R, and the call.
 IN_R = {
     "binary": ("Firth's penalty", PENALIZED, "logistf", "logistf::logistf({formula}, data = d)"),
-    "binomial": (
-        "Mean bias reduction",
-        PENALIZED,
-        "brglm2",
-        "glm({formula}, binomial, d, method = brglm2::brglm_fit)",
-    ),
-    "multinomial": ("Mean bias reduction", PENALIZED, "brglm2", "brglm2::brmultinom({formula}, data = d)"),
+    "binomial": (*REDUCED, "glm({formula}, binomial, d, method = brglm2::brglm_fit)"),
+    "multinomial": (*REDUCED, "brglm2::brmultinom({formula}, data = d)"),
     "ordinal": (
         "A penalty on the cumulative logits",
         "Ridge-like penalties keep the estimates finite; choose the strength by cross-validation.",
         "ordinalNet",
         "ordinalNet::ordinalNet(model.matrix({right}, d)[, -1], factor(d${y}), alpha = 0)",
     ),
-    "adjacent": (
-        "Mean bias reduction",
-        PENALIZED,
-        "brglm2",
-        "brglm2::bracl({formula}, data = d, parallel = TRUE)",
-    ),
+    "adjacent": (*REDUCED, "brglm2::bracl({formula}, data = d, parallel = TRUE)"),
     "continuation": (
         "Firth's penalty on the stages",
         "A continuation-ratio model is a binary regression with one row per stage.",
         "logistf",
         "logistf::logistf(stops ~ stage + {terms}, data = one_row_per_stage)",
     ),
-    "poisson": (
-        "Mean bias reduction",
-        PENALIZED,
-        "brglm2",
-        "glm({formula}, poisson, d, method = brglm2::brglm_fit)",
-    ),
-    "gamma": (
-        "Mean bias reduction",
-        PENALIZED,
-        "brglm2",
-        "glm({formula}, Gamma('log'), d, method = brglm2::brglm_fit)",
-    ),
+    "poisson": (*REDUCED, "glm({formula}, poisson, d, method = brglm2::brglm_fit)"),
+    "gamma": (*REDUCED, "glm({formula}, Gamma('log'), d, method = brglm2::brglm_fit)"),
     "conditional": (
         "A penalty within strata",
         "Lasso for matched data. For few strata, exact conditional logistic regression is an alternative.",
@@ -73,8 +54,6 @@ IN_R = {
         "BradleyTerry2::BTm(1, winner, loser, data = d, br = TRUE)",
     ),
 }
-
-
 # The lines of Python begin with the estimate e, which has the data, and the rows that are left.
 REST = {
     "binary": "s.GLM(r.y, r.X, s.families.Binomial(), freq_weights=r.weights)",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,7 @@ def _of_statsmodels(model: Any) -> Asked:
     if "PHReg" in kinds:
         columns = {name: getattr(model, name) for name in ("entry", "strata")}
         found = _changed(asked, "cox", y=None, time=model.endog, event=model.status, **columns)
-        return Asked(found.X, found.columns, "cox", False, names, ties=model.ties)
+        return replace(found, ties=model.ties)
     if "GLM" in kinds:
         return _of_glm(asked, model)
     if "Poisson" in kinds:
@@ -95,7 +96,7 @@ def _of_glm(asked: Asked, model: Any) -> Asked:
 
 def _changed(asked: Asked, model: str, **columns: Any) -> Asked:
     given = {name: value for name, value in {**asked.columns, **columns}.items() if value is not None}
-    return Asked(asked.X, given, model, asked.intercept, asked.names)
+    return replace(asked, columns=given, model=model)
 
 
 def _categorical(codes: Any, labels: Any) -> Any:
