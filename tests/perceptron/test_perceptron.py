@@ -706,6 +706,28 @@ def test_what_a_run_did_is_logged_and_said(caplog, capsys):
     assert "mistakes" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        sx.Perceptron(average=True, random_state=0),
+        sx.KernelPerceptron(kernel="rbf"),
+        sx.KernelPerceptron(kernel="rbf", budget=40),
+        sx.MaxMargin(),
+        sx.SoftMargin(),
+        sx.SoftMargin(kernel="rbf"),
+    ],
+)
+def test_every_solver_logs_once_how_it_ended_and_says_it_if_asked(model, caplog, capsys):
+    problem = make_separable(40, 3, margin=0.1, random_state=0)
+    with caplog.at_level("INFO", logger="separatrix"):
+        model.fit(problem.X, problem.y)
+    (ended,) = (record.message for record in caplog.records if record.name == "separatrix")
+    assert capsys.readouterr().err == ""
+    assert "verbose" in model.get_params()
+    model.set_params(verbose=1).fit(problem.X, problem.y)
+    assert ended in capsys.readouterr().err
+
+
 # ---------------------------------------------------------------- what is refused
 
 

@@ -144,6 +144,9 @@ def learn_on_budget(
             if online:
                 raise
             status = Status.INTERRUPTED
+        if progress.heard and not online:
+            ended = f"{len(history):,} passes, {visit.made:,} mistakes"
+            progress.end(f"budget perceptron: {ended}. {status.value}")
     return KernelResult(
         status=Status.ONLINE if online else status,
         counts=counts,

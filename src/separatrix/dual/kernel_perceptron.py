@@ -288,8 +288,12 @@ def solve_kernel_perceptron(
         except KeyboardInterrupt:
             interrupted = True
             run.recover()
-    status = Status.UPDATE_LIMIT if run.out_of_updates else Status.PASS_LIMIT
-    return run.result(Status.INTERRUPTED if interrupted else status, order)
+        status = Status.UPDATE_LIMIT if run.out_of_updates else Status.PASS_LIMIT
+        result = run.result(Status.INTERRUPTED if interrupted else status, order)
+        if progress.heard:
+            ended = f"{result.passes:,} passes, {result.mistakes:,} mistakes"
+            progress.end(f"kernel perceptron: {ended}. {result.status.value}")
+    return result
 
 
 def block_rows(rows: TrainingRows, memory_limit: float) -> int:

@@ -98,6 +98,7 @@ def solve_kernel_soft(
     with calm_threads(members.size, MOST_GRAM_ROWS), np.errstate(all="ignore"), effort.progress:
         search = Decomposition(rows.only(members), caps[members], effort, np.random.default_rng(seed))
         found = search.solve(gap)
+        effort.end(found.status)
     support = np.flatnonzero(np.abs(found.coefficients).max(axis=0) > 0.0)
     return replace(
         found,
