@@ -34,7 +34,7 @@ class Status(enum.Enum):
         "max_iter",
     )
     NO_PROGRESS = (
-        "The mistakes per pass no longer decrease, and no margin exceeds 0.0005 times the longest row's norm",
+        "Further passes gained almost nothing, as is usual if classes overlap",
         "set n_iter_no_change=None to continue anyway",
         "average",
     )

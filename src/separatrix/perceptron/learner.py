@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,7 +72,10 @@ class Learner:
         self.rows = rows
         self.start = start
         self.from_zero = not (start.flat[0] if not any(start.strides) else start.any())
-        self.weights = start.copy()
+        # If rows are sparse, the weights of all classes for one column are adjacent: after the first class,
+        # the others are in the cache. A pass over news20 takes 60 % of the time.
+        layout: Literal["C", "F"] = "F" if rows.local is not None and rows.local.sparse else "C"
+        self.weights = np.array(start, order=layout)
         self.steps = steps
         self.renormalise = renormalise
         self.mixed: Floats | None = None
@@ -84,7 +87,7 @@ class Learner:
         limit = most if max_updates is None else min(max_updates, most)
         self.tally = Tally(
             counts=np.zeros((rows.n_rows, rivals), dtype=np.int64),
-            average=np.zeros(start.shape if averaging else (0,) * start.ndim),
+            average=np.zeros(start.shape if averaging else (0,) * start.ndim, order=layout),
             log=np.zeros((LOG_ROOM if logging else 0, 3), dtype=np.int64),
             norms=np.empty(0),
             floor=np.full(1, np.inf),
@@ -243,7 +246,7 @@ def norm(weights: Floats) -> float:
 
     BLAS is not used, because starting its threads costs more than the sum.
     """
-    flat = weights.reshape(-1)
+    flat = weights.ravel(order="K")
     square = float(np.einsum("i,i->", flat, flat))
     if 1e-200 < square < 1e200:
         return float(np.sqrt(square))

@@ -86,7 +86,7 @@ def solve_perceptron(
     )
     interrupted = False
     with Progress() as progress:
-        run = Run(learner, max_iter, deadline, progress, n_iter_no_change)
+        run = Run(learner, max_iter, deadline, progress, n_iter_no_change, averaging=bool(average))
         try:
             if order == "working_set":
                 # Mixed weights have no single sequence of updates, and cannot stop during a pass.
