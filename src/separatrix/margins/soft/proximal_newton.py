@@ -93,7 +93,7 @@ class ProximalNewton:
 
         The inner problem is solved until its error, ``|gradient|^2 / 2``, is small compared with the gain of
         the step, ``|change|^2 / (2 sigma)``: the ratio of the square roots is at most ``accuracy``. After the
-        step sigma grows by ten, up to 1e14 times its first value.
+        step sigma grows by two to ten, up to 1e14 times its first value: by ten if it took few Newton steps.
         """
         rows, sigma, before_steps = self.rows, self.sigma, self.newton_steps
         ridge = np.ones_like(self.weights)
@@ -136,8 +136,7 @@ class ProximalNewton:
             scores = scores + length * moves
         self.weights, self.scores, self.multipliers = weights, scores, current
         # After too long a step most rows are on a wrong face, and Newton's method returns slowly.
-        taken = self.newton_steps - before_steps
-        growth = 10.0 if taken <= 2 else 4.0 if taken <= 4 else 2.0
+        growth = min(10.0, max(2.0, 30.0 / max(1, self.newton_steps - before_steps)))
         self.sigma = min(sigma * growth, 1e14 * self.first_sigma)
         return moved / size if size else 0.0
 
