@@ -2,7 +2,7 @@
 
 A question about a few classes has fewer rows and coordinates, and multipliers of its rows also answer the
 joint question. Pairs come first: MNIST's ten digits at once (60,000 rows, 7,065 coordinates) are proved
-inseparable in 5 seconds by one pair, and not in 40 without. If pairs can be separated, and all classes have
+inseparable in 1.5 seconds by one pair, and not in 40 without. If pairs can be separated, and all classes have
 too many coordinates for the interior-point method, larger sets follow, which grow by the class with the most
 hard rows between it and them. The first 30,000 images are proved inseparable by the digits 3, 5 and 8.
 """
