@@ -11,6 +11,7 @@ import functools
 import json
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -105,10 +106,14 @@ def as_table(X: Any) -> Any:
 def columns_of(data: Any, claim: Any) -> dict[str, list[Any]]:
     """The label of every row, and the further columns of a regression."""
     columns = {name: values.tolist() for name, values in data.columns.items()}
+    labels = list(data.labels)
+    with suppress(ValueError, TypeError, OverflowError):  # regressions keep the text of numbers
+        numbers = [float(label) if "." in str(label) else int(label) for label in labels]
+        labels = numbers if [*map(str, numbers)] == [*map(str, labels)] else labels
     for name in {"winner", "loser"} & columns.keys():
-        columns[name] = [data.classes[code] for code in columns[name]]
+        columns[name] = [labels[code] for code in columns[name]]
     if claim.question != "estimate" or MODELS[claim.asked.model].response in ("classes", "ordered"):
-        columns["y"] = [data.labels[code] for code in data.codes.tolist()]
+        columns["y"] = [labels[code] for code in data.codes.tolist()]
     return columns
 
 

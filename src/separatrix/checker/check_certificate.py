@@ -458,8 +458,10 @@ def read_regression(proof: Any, columns: dict[str, list[Any]]) -> tuple[list[int
         need(len(used) == len({*labels}) and used <= place.keys(), "The data have other classes.")
         need(response == "ordered" or len(used) == len(place), "The data have fewer classes.")
         codes = [place[str(label)] for label in labels]
-    players = {*map(str, chain(columns.get("winner", []), columns.get("loser", [])))}
-    need("winner" not in needed or players == place.keys(), "The data have other players.")
+        if response == "classes" or all(isinstance(label, int | float) for label in labels):
+            need([*map(str, sorted({*labels}))] == [c for c in place if c in used], "Classes in disorder.")
+    players = [*map(str, sorted({*columns.get("winner", []), *columns.get("loser", [])}))]
+    need("winner" not in needed or players == proof.classes, "The data have other players.")
     need(response != "numbers" or "y" in columns, "The response is missing.")
     need({*needed} <= columns.keys() <= {*needed, *others, "weights", "y"}, f"{needed} and {others}.")
     need(not proof.intercept or (lift and "groups" not in columns), "There is no intercept.")
