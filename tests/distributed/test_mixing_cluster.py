@@ -44,7 +44,8 @@ def test_mixing_on_a_cluster_gives_the_bits_of_the_same_shards_in_memory(where, 
     dense, labels = da.from_array(X, chunks=(100, 4)), da.from_array(y, chunks=100)
     for matrix in (dense, dense.map_blocks(sparse.csr_matrix)):
         for mixing in ("mistakes", "even"):
-            model = sx.Perceptron(order="mixed", mixing=mixing, average=True, max_iter=7)
+            options = {"mixing": mixing, "average": True, "max_iter": 7, "n_iter_no_change": None}
+            model = sx.Perceptron(order="mixed", **options)
             found = model.fit(matrix, labels, sample_weight=weights).result_
             learner = same_shards(X, y, weights, mixing=mixing, epochs=7, chunk=100)
             assert np.array_equal(found.weights, learner.weights)
@@ -75,7 +76,9 @@ def test_sets_on_a_cluster_mix_where_many_rows_are_wrong(weights):
     X, y = noisy()
     given = None if weights is None else np.random.default_rng(1).choice([0.0, 1.0, 0.5], len(y))
     there = da.from_array(X, chunks=(1000, 4))
-    found, again = (sx.Perceptron(max_iter=20).fit(there, y, sample_weight=given) for _ in range(2))
+    found, again = (
+        sx.Perceptron(max_iter=20, n_iter_no_change=None).fit(there, y, sample_weight=given) for _ in range(2)
+    )
     result = found.result_
     assert result.passes == 20
     assert result.mixed_counts is not None

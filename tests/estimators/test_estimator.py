@@ -295,7 +295,7 @@ def test_balanced_classes_are_those_of_scikit_learn():
 @every_order
 def test_not_converged_is_a_warning_that_says_what_to_do(order):
     problem = make_overlapping(80, 3, random_state=0)
-    model = sx.Perceptron(order=order, max_iter=12, n_iter_no_change=None, random_state=0)
+    model = sx.Perceptron(order=order, max_iter=12, random_state=0)
     with pytest.warns(ConvergenceWarning, match=r"Ask sx\.separability\(X, y\) whether.*SoftMargin"):
         model.fit(problem.X, problem.y)
     assert not model.converged_

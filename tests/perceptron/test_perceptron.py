@@ -21,7 +21,7 @@ from separatrix.loops import rows as row_loops
 from separatrix.perceptron import passes
 from separatrix.perceptron.learner import Bracket, Learner
 from separatrix.perceptron.orders import solve_perceptron
-from separatrix.perceptron.run import Run, mean_settles, no_progress, weights_stay
+from separatrix.perceptron.run import Run, mean_settles, no_progress
 from separatrix.perceptron.working_set import Part
 from separatrix.result import PassRecord, Status
 from separatrix.rows import threads
@@ -687,16 +687,6 @@ def test_a_mean_settles_if_mistakes_hardly_fall_and_not_while_they_fall():
     assert mean_settles(history(halved[:8]), 3, 1_000_000)  # less than a row in a thousand
 
 
-@pytest.mark.parametrize(("growth", "stay"), [(0.0, True), (0.1, True), (0.3, False), (1.0, False)])
-def test_weights_stay_unless_they_grow_with_the_updates(growth, stay):
-    def history(readings):
-        updates = [1000 * reading for reading in range(1, readings + 1)]
-        return [PassRecord(1000, 5, -1.0, 10.0 * each**growth / each) for each in updates]
-
-    assert not weights_stay(history(1))
-    assert weights_stay(history(2)) == weights_stay(history(5)) == stay
-
-
 @pytest.mark.parametrize("n_rows", [200, 500, 1000, 5000])
 @pytest.mark.parametrize("margin", [0.01, 0.003, 0.001])
 def test_separable_rows_in_a_ball_are_not_given_up(n_rows, margin):
@@ -711,16 +701,6 @@ def test_random_labels_are_not_given_up_if_there_are_about_as_many_dimensions_as
         random = np.random.default_rng(seed)
         rows = as_rows(random.standard_normal((700, 500)), random.integers(0, 2, 700))
         assert solve_perceptron(rows, n_iter_no_change=3).separated
-
-
-@pytest.mark.parametrize("average", [False, "averaged"])
-@pytest.mark.parametrize("n_rows", [300, 1000, 10_000])
-def test_crowded_rows_end_after_few_passes(average, n_rows):
-    problem = make_overlapping(n_rows, 6, noise=0.2, random_state=0)
-    rows = as_rows(problem.X, (problem.y > 0).astype(int))
-    result = solve_perceptron(rows, average=average, n_iter_no_change=3, seed=0)
-    assert result.status is Status.NO_PROGRESS
-    assert result.passes <= 25
 
 
 @given(data=st.data())

@@ -48,7 +48,7 @@ order ORDER: Perceptrons: the order of corrections: working_set, cyclic, shuffle
 average averaged|voted: Perceptrons: predict with the mean of all weights, or by a vote of all weights.
 max_updates: Perceptrons: the maximum number of updates.
 n_iter_no_change N: Perceptrons: stop if this number of passes hardly reduces the number of wrong rows, and
-    the classes seem to overlap.
+    the largest possible margin is tiny.
 shards N: Perceptrons with --order mixed: the number of parts that learn in parallel.
 mixing mistakes|even: Perceptrons with --order mixed: how the parts are weighted in the average.
 max_iter: The maximum number of passes over the rows, or of steps of a solver.

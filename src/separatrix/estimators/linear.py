@@ -88,14 +88,13 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
     max_updates : int or None, default=None
         The maximum number of mistakes. With ``order="mixed"`` it is checked after each epoch.
     n_iter_no_change : int or None, default=3
-        When to stop on classes that overlap; None switches all of these rules off. The run ends if the last k
+        When to stop on classes that overlap; None switches the rule off. The run ends if the last k
         passes or scans found at least 95 % as many wrong rows as the k before them, and it is proved that no
-        margin is larger than 0.0005 times R; k is this number, or a third of all passes if that is more.
-        Order "working_set" proves less. Up to 512 rows, it ends if the weights hardly grew while the updates
-        doubled to 2,000 or more. Otherwise it ends if passes gain less than 5 %, more than a tenth of the
-        rows is wrong, and rows are more than twice as many as dimensions. With ``average``, no separator is
-        needed: the run ends if the last k passes, as many as this number, found at most 5 % fewer wrong rows
-        than the k before them, or at most a thousandth of the rows fewer per pass; these k found at least 50.
+        margin is larger than 0.0005 times R; k is this number, or a third of all passes if that is more. If
+        the margin is larger, the run is never stopped, rounding errors aside; it may be stopped on classes
+        that are separable with a smaller margin. With ``average``, no separator is needed: the run ends if
+        the last k passes, as many as this number, found at most 5 % fewer wrong rows than the k before them,
+        or at most a thousandth of the rows fewer per pass, and those k before them found at least 50.
     shards : int or None, default=None
         The number of shards for ``order="mixed"``; each is a block of consecutive rows. None means eight.
         The result depends on this number, but not on the number of threads. On a cluster, the shards are the

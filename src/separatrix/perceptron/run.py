@@ -21,7 +21,6 @@ from .passes import make_pass, result_of
 TRACE_ROOM = 1 << 31  # bytes that the weights after each update may take
 FEW_PASSES = 20  # with fewer passes over large data, one more scan would be a noticeable part of the time
 MARKED = frozenset(4**power for power in range(16))  # readings after which the weights are kept
-FEWEST_UPDATES = 2000  # of a run of which `weights_stay` is asked
 EXACT = 2.0**52  # sums of integers below this are not rounded
 
 
@@ -162,7 +161,7 @@ class Run:
         least = self.n_iter_no_change if self.limit == self.max_iter else None
         if least is not None:
             if self._gains_nothing(least):
-                self.give_up()
+                self.limit = min(self.max_iter, len(self.history) + self.closing)
             elif len(self.history) in MARKED:
                 self.bracket.mark()
         self.detector.check(len(self.history), length, more=not self.stopped())
@@ -174,15 +173,10 @@ class Run:
             return mean_settles(self.history, least, self.learner.rows.order.size)
         return no_progress(self.history, least) and self._margin_is_small()
 
-    def give_up(self) -> None:
-        """End the run after its closing readings, because it makes no progress; unless the rule is off."""
-        if self.n_iter_no_change is not None:
-            self.limit = min(self.limit, len(self.history) + self.closing)
-
     def _margin_is_small(self, share: float = 5e-4) -> bool:
         """Return whether the counts prove that no margin is larger than this share of the radius.
 
-        So a run on classes with a larger margin does not end early by this rule, if nothing is rounded.
+        So a run on classes with a larger margin never ends early, if nothing is rounded.
         """
         upper = min(self.history[-1].margin_upper, self.bracket.later_upper())
         return upper <= share * self.learner.rows.radius
@@ -273,26 +267,6 @@ def mean_settles(history: Sequence[PassRecord], n_iter_no_change: int, n_rows: i
 def _last_two(wrong: Sequence[int], size: int) -> tuple[int, int | None]:
     """Return the sum of the last numbers, and that of as many before them; None if there are too few."""
     return sum(wrong[-size:]), sum(wrong[-2 * size : -size]) if len(wrong) >= 2 * size else None
-
-
-def weights_stay(history: Sequence[PassRecord], *, growth: float = 0.2) -> bool:
-    """Return whether the weights hardly grew while the updates on the worst rows doubled.
-
-    If a separator has the margin g, every update adds at least g to the weights, measured along it. So the
-    length of the weights ends up in proportion to the updates, and the upper end of the bracket, which is
-    their ratio, does not fall below g. If classes overlap, the length of the weights is bounded (Minsky and
-    Papert 1969), and the upper end falls like one over the updates.
-    """
-    updates = sum(record.mistakes for record in history)
-    if updates < FEWEST_UPDATES or history[-1].errors is None:
-        return False
-    before = updates
-    for record in reversed(history):
-        if record.errors is not None and 2 * before <= updates:
-            share = (before / updates) ** (1.0 - growth)
-            return bool(history[-1].margin_upper <= share * record.margin_upper)
-        before -= record.mistakes
-    return False
 
 
 def trace_of(learner: Learner) -> Trace:

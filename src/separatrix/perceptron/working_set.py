@@ -22,7 +22,7 @@ from ..rows.memory import MemoryRows
 from ..rows.protocol import Shards
 from .learner import Learner
 from .mixing import epoch
-from .run import Run, no_progress, weights_stay
+from .run import Run, no_progress
 
 # Tuned by hand. What half and twice of each does ("half / twice", as ratios) was measured on, one seed each:
 # S  make_separable(100_000, 50, margin=0.003): 2 readings of all rows, 31,778 updates
@@ -51,9 +51,6 @@ CACHED = 1 << 21
 SET_PASSES = 20
 # Passes over all rows gain nothing if as many of them, or a third of all, do not reduce the mistakes by 5 %.
 LEAST_PASSES = 3
-# Share of wrong rows above which a run ends if further passes gain nothing, unless rows are at most twice as
-# many as dimensions: most labelings of those are separable (Cover 1965).
-CROWD = 0.1
 # Plain passes over a set before a core may take over. S: time 1.8 / 1.2. P: time 1.5 / 0.8.
 TRIAL = 10
 # Share of wrong rows above which a pass over all of them teaches more than a few. F: errors left 733 / 957,
@@ -95,7 +92,7 @@ def solve_working_set(run: Run, shards: Shards | None = None) -> None:
 def _first_passes(run: Run, shuffle: np.random.Generator) -> bool:
     """Pass over all rows if they stay in the cache, else over a sample; return whether all rows are clean.
 
-    If passes no longer gain anything, the working set is tried; but if many rows are wrong, the run ends.
+    If passes no longer gain anything, the working set is tried.
     """
     rows = run.learner.rows
     if rows.order.size <= SMALL:
@@ -109,9 +106,6 @@ def _first_passes(run: Run, shuffle: np.random.Generator) -> bool:
         if _mixed_pass(run, shuffle):
             return True
         if no_progress(run.history, LEAST_PASSES):
-            many, dimensions = rows.order.size, rows.weights_shape[-1]
-            if run.history[-1].wrong > CROWD * many and many > 2 * dimensions:
-                run.give_up()
             return False
     return False
 
@@ -133,8 +127,6 @@ def _few_rows(run: Run) -> bool:
             _through_cores(run, part)
         if run.scan().mistakes == 0:
             return True
-        if small and weights_stay(run.history):
-            run.give_up()
     return False
 
 
