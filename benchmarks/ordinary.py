@@ -22,6 +22,7 @@ from sklearn.datasets import load_svmlight_file
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import Perceptron, SGDClassifier
 from sklearn.svm import SVC, LinearSVC
+from threadpoolctl import threadpool_limits
 
 import separatrix as sx
 
@@ -30,8 +31,9 @@ from .table import Row, Settings, measured, paired
 
 NOTES = (
     (
-        "ordinary: processor time of fit, and accuracy on the test part (medians; scikit-learn has a new "
-        "seed in each round); ours is as accurate as a peer if it loses at most 0.005. best: the setting of "
+        "ordinary: processor time of fit with one thread of BLAS, and accuracy on the test part (medians; "
+        "scikit-learn has a new seed in each round); ours is as accurate as a peer if it loses at most "
+        "0.005. best: the setting of "
         "each program that is the most accurate on a quarter of the training rows, of Perceptron(), "
         "Perceptron(average=True) and SoftMargin(C=0.1, 1, 10) against Perceptron(), LinearSVC(C=0.1, 1, 10) "
         "and SGDClassifier(average=True), and on up to 1,000 rows SoftMargin(kernel='rbf') against SVC(). A "
@@ -163,6 +165,8 @@ def _measure(
 
 
 def _prepared(make: Made, seed: int, split: Split) -> Callable[[], Any]:
+    # After a fork, threads of BLAS are started again and wait by spinning, which counts as processor time.
+    threadpool_limits(1, user_api="blas")
     return lambda: make(seed).fit(split.X, split.y)
 
 
