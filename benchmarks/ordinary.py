@@ -2,7 +2,8 @@
 
 Twelve real sets are read from ``--data DIR``: two or more classes, dense and sparse. Each has one fixed
 split: the files' own test part, or a quarter of the rows. Dense columns are standardized, and word counts are
-turned into tf-idf. Every fit runs in a process that can be stopped, after the loops were compiled.
+turned into tf-idf. Every fit runs in a process that can be stopped, after the loops were compiled. Set
+OPENBLAS_NUM_THREADS=1: threads of BLAS are started again in each process, and wait by spinning.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from sklearn.datasets import load_svmlight_file
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import Perceptron, SGDClassifier
 from sklearn.svm import SVC, LinearSVC
-from threadpoolctl import threadpool_limits
 
 import separatrix as sx
 
@@ -165,8 +165,6 @@ def _measure(
 
 
 def _prepared(make: Made, seed: int, split: Split) -> Callable[[], Any]:
-    # After a fork, threads of BLAS are started again and wait by spinning, which counts as processor time.
-    threadpool_limits(1, user_api="blas")
     return lambda: make(seed).fit(split.X, split.y)
 
 
