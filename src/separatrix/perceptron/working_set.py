@@ -24,8 +24,7 @@ from .learner import Learner
 from .mixing import epoch
 from .run import Run
 
-# Tuned by hand. What half and twice of each does ("half / twice", as ratios) was measured on these sets, one
-# seed each, when SET_PASSES was 40:
+# Tuned by hand. What half and twice of each does ("half / twice", as ratios) was measured on, one seed each:
 # S  make_separable(100_000, 50, margin=0.003): 2 readings of all rows, 31,778 updates
 # C  make_separable(20_000, 50, margin=0.003), which fits into the cache: 42 readings, 21,312 updates
 # W  make_separable(6_000, 2_000, margin=0.0005): 34 readings, 1,696,290 updates; others change it by half
@@ -48,8 +47,9 @@ STREAMS = 32
 # sample of a quarter of it. A larger working set loses rows that were not corrected lately. A scan adds at
 # most a quarter of it, which matters if rows are wide. W: time 0.3 / 1.0. S: time 1.1 / 1.6.
 CACHED = 1 << 21
-# Plain passes over the working set, or over rows in the cache, at most.
-SET_PASSES = 20
+# Plain passes over the working set, or over rows in the cache, at most. C: readings 0.5 / 2.0. N: errors
+# left 8 / 18.
+SET_PASSES = 40
 # Plain passes over a set before a core may take over. S: time 1.8 / 1.2. P: time 1.5 / 0.8.
 TRIAL = 10
 # Share of wrong rows above which a pass over all of them teaches more than a few. F: errors left 733 / 957,
