@@ -62,7 +62,7 @@ WORK = 4
 # Updates on a core that are always worth doing. T: readings 2 / 1.
 LEAST_UPDATES = 1000
 # Passes and scans, by turns, at the end of a run that did not separate. With 4, the test accuracy on spambase
-# is 0.841 instead of 0.895; with 8, a1a and Pima take a tenth longer.
+# is 0.841 instead of 0.895.
 CLOSING = 6
 
 
