@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from . import loops
 from .errors import InputError, InputTypeError, LabelError, needs
+from .estimators.decision import winners
 from .estimators.passive_aggressive import VARIANTS, step_limits
 from .estimators.row_by_row import need_finite, visits_of
-from .inputs import need_intercept
+from .inputs import check_parameters, need_intercept
 from .loops.layouts import MISTAKEN
 from .perceptron.learner import Learner, steps_of
 from .perceptron.run import Run
@@ -120,10 +121,7 @@ class Stream(base.MiniBatchClassifier):
         outputs = rows.outputs(_widened(self._shown(), rows.n_columns - len(self._columns)))
         if not np.all(np.isfinite(outputs)):
             _ = rows.squared_norms  # names the value that is not finite
-        codes: NDArray[np.intp] = (
-            (outputs[:, 0] > 0.0).astype(np.intp) if outputs.shape[1] == 1 else outputs.argmax(axis=1)
-        )
-        return codes
+        return winners(outputs[:, 0] if outputs.shape[1] == 1 else outputs)
 
     def _rows(self, matrix: Floats, codes: NDArray[np.int32]) -> MemoryRows:
         if not self._columns:  # rows need a column
@@ -227,7 +225,7 @@ class Perceptron(Stream):
         self.fit_intercept = fit_intercept
         self.average = average
         self.classes = classes
-        _need_positive("eta0", eta0, "Perceptron")
+        check_parameters(self)
         self._start(fit_intercept, classes)
 
     def _shown(self) -> Floats:
@@ -299,14 +297,7 @@ class PassiveAggressive(Stream):
         self.variant = variant
         self.fit_intercept = fit_intercept
         self.classes = classes
-        _need_positive("C", C, "PassiveAggressive")
-        if variant not in VARIANTS:
-            listed = ", ".join(map(repr, VARIANTS))
-            raise InputError(
-                f"The 'variant' parameter of PassiveAggressive must be one of {listed}. Got {variant!r} "
-                "instead.",
-                parameter="variant",
-            )
+        check_parameters(self, variant=VARIANTS)
         self._start(fit_intercept, classes)
 
     def _visit(self, rows: MemoryRows) -> None:
@@ -319,14 +310,6 @@ class PassiveAggressive(Stream):
         self._weights = weights[..., hidden:]
         self.visits += rows.n_rows
         self.mistakes += int(visits.totals[MISTAKEN])
-
-
-def _need_positive(name: str, value: Any, kind: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < np.inf:
-        raise InputError(
-            f"The {name!r} parameter of {kind} must be a positive finite number. Got {value!r} instead.",
-            parameter=name,
-        )
 
 
 def _widened(weights: Floats, hidden: int) -> Floats:
