@@ -1,4 +1,4 @@
-"""Write HTML and SVG as escaped text, for notebooks, reports and experiments."""
+"""Write HTML as escaped text, for notebooks, reports and experiments."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ from html import escape as _escape
 
 from .printable import printable_lines
 
-# Elements that are written as <name/> if they are empty.
-SELF_CLOSING = frozenset({"circle", "line", "meta", "path", "polyline", "rect"})
-
 
 class Markup(str):
     """Text that is HTML already. All other text in an element is escaped."""
@@ -17,28 +14,21 @@ class Markup(str):
     __slots__ = ()
 
 
-def tag(name: str, /, *content: str, **attributes: float | str | None) -> Markup:
+def tag(name: str, /, *content: str, **attributes: str | None) -> Markup:
     """Return an element; text in it is escaped, markup is not.
 
     In the names of attributes, a trailing underscore is dropped and the others become hyphens. Attributes
-    that are None or empty are left out. Numbers are rounded to a tenth, usually of a pixel.
+    that are None or empty are left out.
 
     Examples
     --------
     >>> tag("p", "a < b, ", tag("b", "c"), class_="note")
     '<p class="note">a &lt; b, <b>c</b></p>'
-    >>> tag("line", x1=1.0, y1=0.25, stroke_width=2)
-    '<line x1="1" y1="0.2" stroke-width="2"/>'
     """
     written = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{escape(value) if isinstance(value, str) else short(value)}"'
-        for key, value in attributes.items()
-        if value is not None and value != ""
+        f' {key.rstrip("_").replace("_", "-")}="{escape(text)}"' for key, text in attributes.items() if text
     )
-    inside = join(content)
-    if not inside and name in SELF_CLOSING:
-        return Markup(f"<{name}{written}/>")
-    return Markup(f"<{name}{written}>{inside}</{name}>")
+    return Markup(f"<{name}{written}>{join(content)}</{name}>")
 
 
 def join(parts: Iterable[str], between: str = "") -> Markup:
@@ -80,9 +70,9 @@ def document(title: str, style: str, *body: str) -> str:
     """Return a page that needs no other file; ``style`` is a style sheet."""
     parts = [
         Markup('<!doctype html>\n<html lang="en">\n<head>'),
-        tag("meta", charset="utf-8"),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", name="color-scheme", content="light dark"),
+        Markup('<meta charset="utf-8">'),
+        Markup('<meta name="viewport" content="width=device-width, initial-scale=1">'),
+        Markup('<meta name="color-scheme" content="light dark">'),
         tag("title", title),
         tag("style", Markup(style)),
         Markup("</head>\n<body>"),
@@ -90,8 +80,3 @@ def document(title: str, style: str, *body: str) -> str:
         Markup("</body>\n</html>\n"),
     ]
     return str(join(parts, "\n"))
-
-
-def short(value: float) -> str:
-    """Return a length rounded to a tenth."""
-    return f"{value:.1f}".removesuffix(".0")
