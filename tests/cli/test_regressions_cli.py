@@ -136,6 +136,12 @@ def test_remedies_name_the_file_and_the_variables_and_python_lines_run(claims, a
     assert any(line.startswith("Python:") for line in lines)
 
 
+def test_remedies_write_a_name_with_brackets_whole(claims):
+    claims.write_text(claims.read_text().replace("age", "age [y]"))
+    told = fine("check", claims, "--target", "claims", "--model", "poisson", "--features", "age [y],smoker")
+    assert "claims ~ `age [y]` + smoker" in told.stdout
+
+
 def test_the_report_says_what_to_do_and_what_stays_estimable(claims, tmp_path):
     report = tmp_path / "report.html"
     found = answer("check", claims, *QUESTIONS["poisson"], "--report", report)

@@ -177,11 +177,13 @@ def test_every_line_of_python_and_shell_that_is_advised_runs(folder, capsys):
     pathlib.Path("comma.csv").write_text(
         '"a,b",c,y\n' + "".join(f"{k * k},{k % 3},{k // 5}\n" for k in range(10))
     )
+    pathlib.Path("units.csv").write_text(pathlib.Path("comma.csv").read_text().replace('"a,b"', "dose [mg]"))
     for path, target in (
         ("patients.csv", "recovered"),
         ("tied.csv", "ill"),
         ("my data.csv", "Out come"),
         ("comma.csv", "y"),
+        ("units.csv", "y"),
     ):
         source = Reading(path, target=target)
         table = source.open()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..certificates.models.build import MODELS
 from ..proofs.existence import Estimate
-from .remedies import MOST_TERMS, Origin, Remedy, backticks
+from .remedies import MOST_TERMS, Origin, Remedy, backticks, variable_of
 
 DROP = (
     "In the limit, these rows are fitted perfectly; the estimates that stay finite are those of the other "
@@ -127,12 +127,9 @@ def _written(found: Estimate, origin: Origin) -> str:
     }.get(model)
     call = {"cox": "Surv", "binomial": "cbind"}.get(model)
     columns = [each for each in found.coefficients if "|" not in each and not each.startswith("(")]
-    terms = [backticks(name) for name in dict.fromkeys(map(_variable, columns))]
+    if model == "multinomial":  # a coefficient is called ``column [class]``
+        columns = [each.rpartition(" [")[0] for each in columns]
+    terms = [backticks(name) for name in dict.fromkeys(map(variable_of, columns))]
     terms += [f"offset({backticks(further['offset'])})"] if "offset" in further else []
     bare = MODELS[model].intercept and not found.asked.intercept and "groups" not in further
     return f"{f'{call}({left})' if call else y} ~ {' + '.join(terms) or '1'}{' - 1' if bare else ''}"
-
-
-def _variable(name: str) -> str:
-    """Return the variable of a coefficient such as ``sex=m`` or ``dose [yes]``."""
-    return name.partition(" [")[0].partition("=")[0]

@@ -93,7 +93,7 @@ def remedies(verdict: Verdict, data: NamedData, origin: Origin | None = None) ->
     origin = origin or Origin()
     if verdict.parts or verdict.kernel:
         return ()
-    variables = tuple(dict.fromkeys(map(_variable, data.names)))
+    variables = tuple(dict.fromkeys(map(variable_of, data.names)))
     two, (read, formula) = np.unique(data.y).size == 2, _in_r(verdict, data, origin, variables)
     start = _in_python(origin, variables, "binary" if two else "multinomial")
     if verdict.status is Separation.OVERLAPPING:
@@ -153,9 +153,9 @@ def remedies(verdict: Verdict, data: NamedData, origin: Origin | None = None) ->
     return tuple(found)
 
 
-def _variable(column: str) -> str:
+def variable_of(name: str) -> str:
     """Return the variable of a column such as light=sunny, which was made from text."""
-    return column.partition("=")[0]
+    return name.partition("=")[0]
 
 
 def _in_r(verdict: Verdict, data: NamedData, origin: Origin, variables: tuple[str, ...]) -> tuple[str, str]:
@@ -203,7 +203,8 @@ def _suspects(verdict: Verdict, data: NamedData) -> list[str]:
     """Return the columns whose coefficients are not finite, those that are certainly infinite first."""
     signs = verdict.responsible_features
     named = sorted(signs, key=lambda name: math.isnan(signs[name])) or verdict.not_identified
-    columns = dict.fromkeys(name.partition(" [")[0] for name in named)
+    # With more than two classes, the coefficients of a column are called ``column [class]``.
+    columns = dict.fromkeys(name if name in data.names else name.rpartition(" [")[0] for name in named)
     return [name for name in columns if name in data.names]
 
 
@@ -213,7 +214,7 @@ def _most_helpful(suspects: list[str], verdict: Verdict, data: NamedData) -> str
         return suspects[0]
 
     def infinite(column: str) -> int:
-        kept = [_variable(name) != _variable(column) for name in data.names]
+        kept = [variable_of(name) != variable_of(column) for name in data.names]
         rest = separability(data.X[:, kept], data.y, fit_intercept=verdict.lift, time_limit=1.0)
         return 0 if rest.status is Separation.OVERLAPPING else 1 + len(rest.responsible_features)
 
@@ -236,7 +237,7 @@ def _ridge(verdict: Verdict, data: NamedData) -> str:
 def _without(variable: str, data: NamedData, command: tuple[str, ...], start: str) -> tuple[str, str]:
     """Return the line that checks again without a variable."""
     if command:
-        column = _variable(variable)
+        column = variable_of(variable)
         if "," in column or '"' in column or column != column.strip():
             column = '"' + column.replace('"', '""') + '"'  # one name in a list
         return "shell", shlex.join([*command, "--exclude", column])
