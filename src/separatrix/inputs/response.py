@@ -69,7 +69,7 @@ def _numbers(name: str, values: Any, n_rows: int) -> NDArray[np.float64]:
     """Return finite numbers, one for each row."""
     try:
         found = np.asarray(values)
-        numbers = found.astype(np.float64)
+        numbers = found.astype(np.float64, copy=False)
     except (TypeError, ValueError):
         raise InputError(f"{name} must hold numbers, one for each row.", parameter=name) from None
     numbers = numbers.ravel() if numbers.ndim == 2 and numbers.shape[1] == 1 else numbers

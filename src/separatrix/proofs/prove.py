@@ -233,16 +233,17 @@ def _multipliers(signed: SignedRows, ids: Ints, values: Sequence[Rational], n_ba
     """
     whole = np.array([value.denominator == 1 for value in values], dtype=bool)
     whole[:n_basis] = False
-    order = np.argsort(whole, kind="stable").tolist()
-    n_fine = whole.size if whole.all() else np.count_nonzero(~whole)
-    denominator = lcm(*(values[i].denominator for i in order[:n_fine]))
+    order = np.argsort(whole, kind="stable")
+    n_fine = whole.size if whole.all() else int(np.count_nonzero(~whole))
+    fine = order[:n_fine].tolist()
+    denominator = lcm(*(values[i].denominator for i in fine))
     coarse = [0] * n_fine + [int(values[i]) for i in order[n_fine:]]
     rows, rivals = signed.split(ids[order])
     return Multipliers(
         rows=tuple(rows.tolist()),
         rivals=tuple(rivals.tolist()) if signed.joint else (),
         coarse=tuple(coarse) if any(coarse) else (),
-        fine=tuple(int(values[i] * denominator) for i in order[:n_fine]),
+        fine=tuple(int(values[i] * denominator) for i in fine),
         denominator=denominator,
     )
 
@@ -282,6 +283,7 @@ def _partition(
             case None | Separated():
                 multipliers = None
                 if tight.any():
+                    signed.forget_copies()
                     multipliers = _positive_everywhere(
                         signed, judge, positive, basis, signed.ids[tight], prime
                     )

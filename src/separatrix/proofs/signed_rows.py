@@ -114,6 +114,12 @@ class SignedRows:
             return self.data.matrix.scaled(self._base_exponents)
         return _scaled(self.data.matrix, self._base_exponents) if self.copied else self.data.matrix
 
+    def forget_copies(self) -> None:
+        """Free the scaled copy; it is made again if scores are asked for."""
+        if self.copied:
+            self.__dict__.pop("matrix", None)
+            self.__dict__.pop("rows", None)
+
     def due(self, deadline: Deadline) -> SignedRows:
         """Return the same rows with another deadline."""
         twin = copy(self)

@@ -79,6 +79,8 @@ def _from_parts(shape: tuple[int, int], parts: Sequence[Part]) -> Any:
         start += each.shape[1]
     used = places >= 0
     starts = np.append(0, np.cumsum(np.count_nonzero(used, axis=1)))
+    if starts[-1] < 1 << 31 > shape[1]:  # otherwise, the places would be copied as 64-bit integers
+        starts = starts.astype(np.int32)
     entries = (values.ravel(), places.ravel()) if used.all() else (values[used], places[used])
     found = sparse.csr_array((*entries, starts), shape)
     found.sum_duplicates()
@@ -139,7 +141,7 @@ class Combinations:
             pattern, start = self._of_block(block), block * self.block
             if self.lift:
                 out[:, start + self.n_columns] = pattern.sum(axis=1)
-            step = max(1, NUMBERS_AT_A_TIME // max(1, self.n_columns))
+            step = max(1, NUMBERS_AT_A_TIME // 4 // max(1, self.n_columns))
             for row in range(0, self.shape[0], step):
                 some = pattern[row : row + step]
                 used, places = np.unique(some.indices, return_inverse=True)
@@ -153,6 +155,8 @@ class Combinations:
         return out
 
     def _of_block(self, block: int) -> Any:
+        if self.blocks == 1:
+            return self.data  # without a copy
         return self.data[:, block * self.n_base : (block + 1) * self.n_base]
 
     def add(self, total: Total, row: int, factor: int) -> None:
@@ -209,25 +213,31 @@ class Combinations:
     ) -> tuple[int, int] | None:
         """Return the first row, with the sign of its score, that is not positive, or tight and not zero."""
         values, magnitudes = (each[0] for each in rounded((tuple(weights),)))
-        with np.errstate(all="ignore"):
-            scores, sizes = self._scores(values, magnitudes, pause)
-            # a sum of n products is off by at most n 2**-53 / (1 - n 2**-53) times the sum of their sizes
-            longest = int(np.diff(self.data.indptr).max(initial=0) + np.diff(self.unit.indptr).max(initial=0))
-            bounds = (self.block + longest + 12.0) * (2.0**-52 * sizes + 2.0**-1000)
-            near = np.flatnonzero(~((scores > bounds) & (sizes < SAFE)) | tight)
-        tied = tight[near]
-        tied[tied] = self._zero(near[tied], weights, pause)
         ratios = {at: value.as_integer_ratio() for at, value in enumerate(weights) if value}
         exact = {at: (top, 1 - bottom.bit_length()) for at, (top, bottom) in ratios.items()}
-        for row in near[~tied].tolist():
-            pause()
-            sign = self._exact_sign(row, exact)
-            if sign != (0 if tight[row] else 1):
-                return row, sign
+        # a sum of n products is off by at most n 2**-53 / (1 - n 2**-53) times the sum of their sizes
+        longest = int(np.diff(self.data.indptr).max(initial=0) + np.diff(self.unit.indptr).max(initial=0))
+        with np.errstate(all="ignore"):
+            outputs = self._outputs(values, magnitudes, pause)
+        for start in range(0, self.shape[0], NUMBERS_AT_A_TIME // 4):
+            here = slice(start, start + NUMBERS_AT_A_TIME // 4)
+            data, unit = self.data[here], self.unit[here]
+            with np.errstate(all="ignore"):
+                scores = data @ outputs[0] + unit @ values
+                sizes = abs(data) @ outputs[1] + abs(unit) @ magnitudes
+                bounds = (self.block + longest + 12.0) * (2.0**-52 * sizes + 2.0**-1000)
+                near = start + np.flatnonzero(~((scores > bounds) & (sizes < SAFE)) | tight[here])
+            tied = tight[near]
+            tied[tied] = self._zero(near[tied], weights, pause)
+            for row in near[~tied].tolist():
+                pause()
+                sign = self._exact_sign(row, exact)
+                if sign != (0 if tight[row] else 1):
+                    return row, sign
         return None
 
-    def _scores(self, values: Floats, magnitudes: Floats, pause: Pause) -> tuple[Floats, Floats]:
-        """Return the score of each row in floats, and the sum of the sizes of its terms."""
+    def _outputs(self, values: Floats, magnitudes: Floats, pause: Pause) -> Floats:
+        """Return the score of each row of the base in floats, and the sum of the sizes of its terms."""
         outputs = np.empty((2, self.n_base * self.blocks))
         step = max(1, NUMBERS_AT_A_TIME // max(1, self.n_columns))
         for block in range(self.blocks):
@@ -242,8 +252,7 @@ class Combinations:
                 here, at = slice(block * self.n_base, (block + 1) * self.n_base), own.stop
                 outputs[0, here] += values[at]
                 outputs[1, here] += magnitudes[at]
-        scores = self.data @ outputs[0] + self.unit @ values
-        return scores, abs(self.data) @ outputs[1] + abs(self.unit) @ magnitudes
+        return outputs
 
     def _zero(self, rows: Ints, weights: Sequence[Number], pause: Pause) -> Mask:
         """Say which rows are proved to have the score zero; only those of one or two terms are looked at."""

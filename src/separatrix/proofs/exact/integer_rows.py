@@ -396,18 +396,17 @@ def products(
     if isinstance(matrix, Combinations):
         return _combined_products(matrix, vectors, prime, deadline)
     out = np.zeros((n_rows, vectors.shape[0]), dtype=np.int64)
-    if sparse.issparse(matrix):
-        values = residues(matrix.data, prime)
-        filled = np.flatnonzero(np.diff(matrix.indptr))
-        for k, vector in enumerate(vectors):
-            deadline.need()
-            terms = values * vector[matrix.indices] % prime
-            if filled.size:
-                out[filled, k] = np.add.reduceat(terms, matrix.indptr[filled]) % prime
-        return out
-    step = max(1, block // max(1, n_columns))
+    width = -(-matrix.nnz // max(1, n_rows)) if sparse.issparse(matrix) else n_columns
+    step = max(1, block // max(1, width))
     for start in range(0, n_rows, step):
         deadline.need()
+        if sparse.issparse(matrix):
+            some = matrix[start : start + step]
+            values, filled = residues(some.data, prime), np.flatnonzero(np.diff(some.indptr))
+            for k, vector in enumerate(vectors if filled.size else ()):
+                terms = values * vector[some.indices] % prime
+                out[start + filled, k] = np.add.reduceat(terms, some.indptr[filled]) % prime
+            continue
         if isinstance(matrix, MonomialMatrix):
             values = matrix.multiplied(residues(dense(matrix.base[start : start + step]), prime), prime)
         else:
@@ -424,10 +423,12 @@ def _combined_products(matrix: Combinations, vectors: Ints, prime: int, deadline
         inner = vectors[:, first : first + matrix.n_columns]
         outputs = products(matrix.base, inner, prime, deadline=deadline)
         if matrix.lift:
-            outputs = (outputs + vectors[:, first + matrix.n_columns]) % prime
+            outputs += vectors[:, first + matrix.n_columns]
         parts.append(outputs)
-    own = products(matrix.data, np.concatenate(parts).T, prime, deadline=deadline)
-    return (own + products(matrix.unit, vectors, prime, deadline=deadline)) % prime
+    own = products(matrix.data, np.concatenate(parts).T % prime, prime, deadline=deadline)
+    own += products(matrix.unit, vectors, prime, deadline=deadline)
+    own %= prime
+    return own
 
 
 def relative_floats(values: Sequence[Number]) -> Floats:
