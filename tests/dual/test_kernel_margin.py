@@ -27,6 +27,7 @@ from separatrix.errors import (
     IllegalKernelError,
     InputError,
     NotSeparable,
+    NumericOverflowError,
 )
 from separatrix.kernels import Gaussian, Geometric, Linear, Polynomial
 from separatrix.result import Status
@@ -248,6 +249,13 @@ def test_a_matrix_that_is_no_inner_products_is_refused(shift, inseparable):
     K = K + K.T - shift * np.eye(40)
     with pytest.raises(IllegalKernelError, match="not legal"):
         sx.MaxMargin(kernel="precomputed", inseparable=inseparable).fit(K, np.arange(40) % 2)
+
+
+@pytest.mark.parametrize("model", [sx.MaxMargin, sx.SoftMargin])
+def test_a_legal_kernel_is_never_called_illegal(model):
+    X = np.random.default_rng(0).normal(size=(20, 3)) + 1e6  # such as seconds since a date
+    with pytest.raises(NumericOverflowError, match="Rounding errors of the kernel"):
+        model(kernel=Gaussian(0.1)).fit(X, np.arange(20) % 2)
 
 
 @pytest.mark.parametrize("intercept", INTERCEPTS)

@@ -404,12 +404,19 @@ def test_an_illegal_kernel_is_proved_illegal_in_exact_arithmetic(seed, size):
         assert found.value < -found.rounding
 
 
-def test_rounding_alone_makes_no_kernel_illegal():
-    X = np.random.default_rng(0).normal(size=(60, 2))
-    for kernel in (Linear(), Polynomial(2), Gaussian(0.01)):
+@pytest.mark.parametrize("distance", [0.0, 1e3, 1e6, 1e9, 1e16])
+def test_rounding_alone_makes_no_kernel_illegal(distance):
+    X = np.random.default_rng(0).normal(size=(60, 2)) + distance
+    for kernel in (
+        Linear(),
+        Polynomial(2),
+        Gaussian(0.01),
+        Gaussian(1.0),
+        exp(Linear() / (1.0 + distance**2)),
+    ):
         found = check_legal(kernel, X)
         assert found.legal, str(found)
-        assert abs(found.smallest_eigenvalue) < 1e-9
+        assert found.smallest_eigenvalue > -1e-9 or distance
 
 
 def test_sigmoid_is_not_a_kernel():

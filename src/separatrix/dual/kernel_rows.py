@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from ..deadline import NEVER, Deadline
-from ..errors import IllegalKernelError
+from ..errors import IllegalKernelError, NumericOverflowError
 from ..kernels import Kernel, Precomputed
 from ..kernels.base import BLOCK_VALUES, EPS
 from ..result import Floats, Ints
@@ -196,9 +196,17 @@ def coordinates(gram: Floats, kernel: Kernel) -> Floats:
     rest = gram[np.ix_(pivots[rank:] - 1, pivots[rank:] - 1)]
     missing = np.abs(rest - rows[pivots[rank:] - 1] @ rows[pivots[rank:] - 1].T).max(initial=0.0)
     if max(missing, -float(lost.min(initial=0.0))) > 1e-8 * max(scale, np.finfo(float).tiny) * size:
+        if not isinstance(kernel, Precomputed) and kernel.rounding(1, 1.0, EPS) is not None:  # it is legal
+            raise NumericOverflowError(
+                f"Rounding errors of the kernel {kernel} are too large: on {size} of these rows, its Gram "
+                "matrix in floats is not positive semidefinite.",
+                remedy="Scale the columns, for example with StandardScaler.",
+                parameter="X",
+            )
         raise IllegalKernelError(
             f"The kernel {kernel} is not legal: its Gram matrix on {size} of these rows is not positive "
-            "semidefinite. sx.kernels.check_legal(kernel, X) returns a vector that proves it."
+            "semidefinite. sx.kernels.check_legal(kernel, X) returns a vector that proves it, unless it is "
+            "due to rounding."
         )
     return rows
 

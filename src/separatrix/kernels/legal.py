@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
-from math import gcd
 from typing import Any
 
 import numpy as np
 from scipy import linalg
 
 from ..errors import InputError
-from .base import EPS, MOST_GRAM_ROWS, Floats, Kernel, as_matrix
+from .base import EPS, MOST_GRAM_ROWS, Floats, Kernel, as_matrix, squared_norms
 from .given import Precomputed, as_kernel, check_gram
 
 __all__ = ["Legality", "check_legal"]
@@ -24,8 +24,9 @@ class Legality:
     Attributes
     ----------
     legal : bool
-        False if the kernel values on these rows prove that the kernel is not positive semidefinite, even if
-        the last two bits of each value are wrong. True if these rows prove nothing; other rows may.
+        False if the kernel values on these rows prove that the kernel is not positive semidefinite, whatever
+        their rounding errors are: those that the kernel states, and errors in the last two bits of each
+        value. True if these rows prove nothing; other rows may.
     smallest_eigenvalue : float
     rows : tuple of int
         The rows to which the vector refers.
@@ -34,8 +35,8 @@ class Legality:
     value : Fraction
         The exact value of ``a' K a``.
     rounding : Fraction
-        The part of the value that errors in the last two bits of K could explain. The kernel is illegal if
-        the value is below minus this number.
+        The part of the value that these rounding errors could explain. The kernel is illegal if the value is
+        below minus this number.
     """
 
     legal: bool
@@ -101,7 +102,12 @@ def check_legal(kernel: Any, X: Any) -> Legality:
     value, size = _exact_form(gram[np.ix_(rows, rows)], vector)
     if value >= 0:
         return Legality(True, smallest)
-    rounding = size * Fraction(EPS)
+    error = _stated_error(kernel, X)
+    if not error < 1.0:
+        return Legality(True, smallest)
+    lengths = np.sqrt(np.maximum(gram.diagonal()[rows], 0.0) / (1.0 - error))
+    spread = math.fsum(abs(a) * length for a, length in zip(vector, lengths.tolist(), strict=True))
+    rounding = size * Fraction(EPS) + Fraction(error) * Fraction(spread) ** 2
     return Legality(value + rounding >= 0, smallest, tuple(rows), tuple(vector), value, rounding)
 
 
@@ -118,6 +124,14 @@ def _gram(kernel: Kernel, X: Any) -> Floats:
     return np.asarray(gram)
 
 
+def _stated_error(kernel: Kernel, X: Any) -> float:
+    """Return the bound of the rounding errors of K(x, x'), as a share of ``sqrt(K(x, x) K(x', x'))``."""
+    if isinstance(kernel, Precomputed):
+        return 0.0
+    radius = math.sqrt(float(squared_norms(X).max(initial=0.0)))
+    return kernel.rounding(int(X.shape[1]), radius, EPS) or 0.0
+
+
 def _short_vector(
     gram: Floats, vector: Floats, smallest: float, bits: int = 40
 ) -> tuple[list[int], list[int]]:
@@ -132,7 +146,7 @@ def _short_vector(
     rows = np.sort(order[:size])
     scaled = np.rint(vector[rows] / np.abs(vector[rows]).max() * 2.0**bits)
     integers = [int(each) for each in scaled]
-    common = gcd(*integers)
+    common = math.gcd(*integers)
     return rows.tolist(), [each // common for each in integers]
 
 
