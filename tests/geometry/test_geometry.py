@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -152,6 +153,49 @@ def test_a_last_bit_off_the_line_is_off_it():
 def test_what_has_no_hull_is_refused(wrong, words):
     with pytest.raises(ValueError, match=words):
         wrong()
+
+
+BIG = 2**53
+MASKED = np.ma.array([[0.0], [1.0], [9.0]], mask=[[0], [1], [0]])
+TWICE = sparse.coo_array(([1e16, 1.0, -1e16], ([0, 0, 0], [0, 0, 0])), shape=(2, 1))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: sx.geometry.in_hull([BIG], np.array([[BIG + 1], [BIG + 3]])),
+        lambda: sx.geometry.in_hull([BIG + 1], [[BIG + 2], [BIG + 4]]),
+        lambda: sx.geometry.hull_distance(np.array([[BIG]]), np.array([[BIG + 1]])),
+        lambda: sx.geometry.affine_hull(np.array([[BIG], [BIG + 1]])),
+        lambda: sx.geometry.affine_hull([[0.0], [1.0]]).contains([BIG + 1]),
+        lambda: common_point([[BIG + 1], [float(BIG)]], [0, 1], {0: Fraction(1), 1: Fraction(1)}),
+        lambda: sx.geometry.exact_margin(MASKED, [0, 0, 1]),
+        lambda: distance(MASKED, [1.0]),
+        lambda: sx.kernels.Gaussian()(MASKED),
+        lambda: sx.geometry.hull_distance(MASKED, [[1.0]]),
+        lambda: sx.geometry.exact_margin(TWICE, [0, 1]),
+        lambda: sx.geometry.exact_margin([[1, 2], [3], [4, 5, 6]], [0, 0, 1]),
+        lambda: sx.geometry.exact_margin(["12", "40"], [0, 1]),
+        lambda: sx.geometry.exact_margin([[np.inf], [1]], [0, 1]),
+        lambda: sx.geometry.exact_margin([["one"], [1]], [0, 1]),
+    ],
+)
+def test_geometry_never_answers_about_other_numbers_than_those_it_was_given(call):
+    with pytest.raises(InputError):
+        call()
+
+
+def test_geometry_reads_what_estimators_read():
+    X, signs = np.array([[2**60 + 2], [2**60 + 1]]), [1, -1]
+    assert sx.geometry.exact_margin(X, signs).margin == Fraction(1, 2)
+    assert sx.geometry.exact_margin([X[0], X[1]], signs).margin == Fraction(1, 2)
+    for rows in (
+        pd.DataFrame({"a": [1, 3]}, dtype="Int64"),
+        [[Fraction(1)], [3]],
+        sparse.dok_array([[1], [3]]),
+    ):
+        assert distance(rows, [2.0]).tolist() == [1.0, 3.0]
+        assert sx.geometry.hull_distance(rows, [[5]]).upper == pytest.approx(2.0)
 
 
 def test_of_many_columns_a_combination_is_near_exact_ones():

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from ..inputs import as_matrix
+from ..inputs import one_label_per_row, read_table
 from ..result import Floats
 from ..sparse import dense
 
@@ -63,7 +63,7 @@ def project(X: Any, weights: Any, intercept: float = 0.0) -> Floats:
            [0.6, 0.8]])
     """
     away = distance(X, weights, intercept)
-    return np.asarray(dense(as_matrix(X)) - away[:, None] * _unit(weights)[0])
+    return np.asarray(dense(read_table(X)[0]) - away[:, None] * _unit(weights)[0])
 
 
 def functional_margin(X: Any, y: Any, weights: Any, intercept: float = 0.0) -> float:
@@ -167,11 +167,12 @@ def common_point(X: Any, y: Any, multipliers: Mapping[int, Fraction]) -> tuple[F
     >>> [str(coordinate) for coordinate in point]
     ['1', '1']
     """
-    labels = np.asarray(y)
+    labels = one_label_per_row(y)
     beyond = [row for row in multipliers if not 0 <= row < len(labels)]
     if beyond:
         raise InputError(f"There is a multiplier for row {beyond[0]}, but y has {len(labels)} labels.")
-    rows = {row: _fractions(X, row) for row in multipliers}
+    matrix = read_table(X)[0]
+    rows = {row: list(map(Fraction, dense(matrix[[row]])[0].tolist())) for row in multipliers}
     means = []
     for label in np.unique(labels[list(multipliers)]).tolist():
         own = [row for row in multipliers if labels[row] == label]
@@ -193,18 +194,12 @@ def common_point(X: Any, y: Any, multipliers: Mapping[int, Fraction]) -> tuple[F
     return means[0]
 
 
-def _fractions(X: Any, row: int) -> list[Fraction]:
-    """Return the numbers of a row as fractions."""
-    values = X[[row]].toarray()[0] if hasattr(X, "toarray") else np.asarray(X)[row]
-    return [Fraction(value) for value in values.tolist()]
-
-
 def _outputs(X: Any, weights: Floats, intercept: float) -> Floats:
     """Return <w, x> + b of each row."""
     shape = np.shape(X)
     if len(shape) != 2 or shape[1] != weights.size:
         raise InputError(f"X must have {weights.size} columns, one per weight. Got shape {shape} instead.")
-    return np.asarray(as_matrix(X).astype(np.float64, copy=False) @ weights) + intercept
+    return np.asarray(read_table(X)[0].astype(np.float64, copy=False) @ weights) + intercept
 
 
 def _unit(weights: Any) -> tuple[Floats, float, float]:
@@ -226,7 +221,7 @@ def _normal(weights: Any) -> Floats:
 
 
 def _smallest(y: Any, outputs: Floats) -> float:
-    signs = np.asarray(y)
+    signs = one_label_per_row(y)
     if not np.isin(signs, (-1.0, 1.0)).all():
         raise InputError(
             "The labels of a margin must be -1 and 1. Convert yours, for example with 2 * (y == label) - 1."

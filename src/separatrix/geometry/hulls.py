@@ -16,12 +16,11 @@ import numpy as np
 from ..certificates.claims import Certificate
 from ..deadline import Deadline, OutOfTime
 from ..errors import InputError
-from ..inputs import as_matrix
+from ..inputs import read_floats
 from ..margins.hard.max_margin import solve_max_margin
 from ..proofs.verdict import separability
 from ..result import Floats, margin_text
 from ..rows.memory import as_rows
-from ..sparse import dense
 from .shortest import chosen, nearest_points, rationals
 
 __all__ = ["AffineHull", "HullDistance", "Membership", "affine_hull", "hull_distance", "in_hull"]
@@ -240,17 +239,18 @@ def _differences(points: Floats) -> Any:
 
 
 def _points(X: Any) -> Floats:
-    matrix = dense(as_matrix(X)).astype(np.float64)
-    if matrix.ndim != 2 or not matrix.shape[0] or not np.isfinite(matrix).all():
-        raise InputError("A hull needs at least one row, and finite numbers.")
+    matrix = read_floats(X)
+    if not len(matrix):
+        raise InputError("A hull needs at least one row.")
     return matrix
 
 
 def _one_point(point: Any, width: int) -> Floats:
-    values = np.asarray(point, dtype=np.float64)
-    if values.shape != (width,) or not np.isfinite(values).all():
-        raise InputError(f"The point must have {width} finite coordinates. Got shape {values.shape} instead.")
-    return values[None, :]
+    if np.shape(point) != (width,) or not np.isfinite(np.asarray(point, dtype=np.float64)).all():
+        raise InputError(
+            f"The point must have {width} finite coordinates. Got shape {np.shape(point)} instead."
+        )
+    return read_floats([point])
 
 
 def _mean(table: Floats, shares: dict[int, float]) -> Floats:

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..deadline import NEVER, Deadline
 from ..errors import InputError
-from ..inputs import as_matrix
+from ..inputs import one_label_per_row, read_labels, read_table
 from ..sparse import dense
 
 __all__ = ["ExactMargin", "exact_margin"]
@@ -68,13 +68,13 @@ def exact_margin(X: Any, y: Any) -> ExactMargin:
     >>> print(found.squared, found.margin, *found.weights, found.intercept)
     25/4 5/2 3 4 -25/2
     """
-    table = X if isinstance(X, list | tuple) else dense(as_matrix(X)).tolist()
-    labels, codes = np.unique(np.asarray(y), return_inverse=True)
-    if labels.size != 2 or codes.size != len(table):
-        raise InputError(
-            f"An exact margin is between two classes. Got {labels.size} classes in {codes.size} labels, and "
-            f"{len(table)} rows."
-        )
+    matrix = np.array(X, dtype=object) if isinstance(X, list | tuple) else dense(read_table(X)[0])
+    if matrix.ndim != 2:
+        raise InputError("X must have two dimensions: rows, each with the same number of columns.")
+    table = matrix.tolist()
+    labels, codes = read_labels(one_label_per_row(y, len(table)))
+    if labels.size != 2:
+        raise InputError(f"An exact margin is between two classes. Got {labels.size} classes instead.")
     good, bad = (
         rationals([row for row, code in zip(table, codes.tolist(), strict=True) if code == k]) for k in (1, 0)
     )
@@ -133,8 +133,15 @@ def _shortest(points: Any) -> list[Any]:
 
 def rationals(rows: Sequence[Sequence[Any]]) -> Any:
     """Return rows of floats, fractions or text as a matrix of rationals."""
-    values = [flint.fmpq(*Fraction(value).as_integer_ratio()) for row in rows for value in row]
-    return flint.fmpq_mat(len(rows), len(rows[0]), values)
+    return flint.fmpq_mat(len(rows), len(rows[0]), [_rational(value) for row in rows for value in row])
+
+
+def _rational(value: Any) -> Any:
+    try:
+        exact = Fraction(value.item() if isinstance(value, np.generic) else value)
+    except (TypeError, ValueError, OverflowError, ZeroDivisionError):
+        raise InputError(f"X has a cell that is not a finite number: {value!r}.", parameter="X") from None
+    return flint.fmpq(exact.numerator, exact.denominator)
 
 
 def chosen(matrix: Any, rows: Sequence[int]) -> Any:

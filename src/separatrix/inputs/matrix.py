@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from ..errors import InputError, InputTypeError, not_finite
 from ..rows import threads
-from ..sparse import sparse
+from ..sparse import dense, sparse
 
-__all__ = ["as_matrix", "distributed", "is_collection", "read_table", "refuse_not_finite"]
+__all__ = ["as_matrix", "distributed", "is_collection", "read_floats", "read_table", "refuse_not_finite"]
 
 LARGEST_EXACT = float(1 << 53)  # every integer up to this one is a float64
 Place = tuple[int, int] | tuple[int, int, str]  # a row, a column, and the name of the column if it has one
@@ -56,8 +56,16 @@ def read_table(X: Any, *, check_finite: bool = True) -> tuple[Any, tuple[str, ..
     return matrix, names
 
 
+def read_floats(X: Any) -> NDArray[np.float64]:
+    """Return X as a dense array of float64; refuse integers that it cannot hold."""
+    matrix = dense(read_table(X)[0])
+    refuse_rounded(matrix, partial(place_of, matrix))
+    return matrix.astype(np.float64, copy=False)
+
+
 def as_matrix(X: Any) -> Any:
     """Return X as a 2-D array or CSR matrix of real numbers, without a copy if it is one already."""
+    refuse_masked(X, "X")
     X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
     if X.ndim != 2:
         raise InputError(f"Rows must be a matrix of shape (rows, columns). Got shape {X.shape} instead.")
@@ -122,8 +130,11 @@ def _read_dense(X: Any) -> NDArray[Any]:
     except InputError:
         raise
     except (TypeError, ValueError, OverflowError):
+        lazy = hasattr(X, "collect")
         raise InputTypeError(
-            "X is not a table of numbers. Numbers of at most 64 bits are needed; encode text first, for "
+            "X is a frame whose rows are not in memory yet. Pass X.collect()."
+            if lazy
+            else "X is not a table of numbers. Numbers of at most 64 bits are needed; encode text first, for "
             "example with OneHotEncoder."
         ) from None
     if matrix.ndim != 2:
@@ -206,9 +217,8 @@ def rounded_at(values: NDArray[Any]) -> Iterator[int]:
 
 
 def _rounded(value: Any, row: int, column: int, name: str = "") -> InputError:
-    beside = "integers beside fractions" if isinstance(value, int) else "numbers"
     return InputError(
-        f"X has {beside} that float64 cannot hold exactly",
+        f"X has {'an integer' if isinstance(value, int) else 'a number'} that float64 cannot hold exactly",
         remedy="Subtract a constant from that column, or round it first: X.astype(float).",
         row=row,
         column=column,
