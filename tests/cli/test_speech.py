@@ -287,8 +287,11 @@ def test_the_variable_offered_to_be_left_out_is_the_one_that_helps():
 
 def test_a_file_that_pandas_would_read_otherwise_is_not_named(folder):
     pathlib.Path("units.csv").write_text("dose,y\n" + "".join(f"{k} kg,{k // 5}\n" for k in range(10)))
-    source = Reading("units.csv", target="y")
-    assert origin(source, source.open()).path == ""
+    pathlib.Path("semicolons.csv").write_text("dose;y\n" + "".join(f"{k};{k // 5}\n" for k in range(10)))
+    for path in ("units.csv", "semicolons.csv"):
+        source = Reading(path, target="y")
+        assert origin(source, source.open()).path == ""
+        assert "read" not in run("check", path, "--formula", "y ~ dose").stdout.partition("What to do")[2]
 
 
 def test_a_report_names_the_file_and_the_variables(folder):

@@ -268,6 +268,7 @@ def report_of(rows: Any, X: Any, y: Any, *, facts: tuple[tuple[str, str], ...] =
 
 def origin(source: Reading, rows: Any, formula: str | None = None) -> Any:
     """Return where the rows come from; the file is named if R and pandas read it as it is."""
+    from ..proofs.statistics.formula import variables
     from ..report.remedies import MOST_TERMS, Origin
 
     path, header = source.data or "", set[str]()
@@ -275,9 +276,9 @@ def origin(source: Reading, rows: Any, formula: str | None = None) -> Any:
         with suppress(OSError, UnicodeError, StopIteration), open(path, encoding="utf-8", newline="") as file:
             header = set(next(csv.reader(file)))
     taken = [*(name.partition("=")[0] for name in rows.feature_names), rows.target_name]
-    used = set() if formula else {*filter(None, taken)}
-    plain = formula or not rows.encoding.told()  # numbers have no units and no other signs
-    named = path if plain and header and header >= used and len(used) <= MOST_TERMS else ""
+    used = set(variables(formula) if formula else filter(None, taken))
+    plain = len(header) > 1 and not rows.encoding.told()  # commas, and numbers without units or other signs
+    named = path if plain and header >= used and len(used) <= MOST_TERMS else ""
     command = () if formula else tuple(source.command("check"))
     return Origin(named, rows.target_name or "", formula or "", command)
 

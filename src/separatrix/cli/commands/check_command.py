@@ -318,6 +318,7 @@ def _formula_rows(source: options.Reading, formula: str) -> Any:
         name=table.name,
         kind=table.kind,
         line_finder=table.line_finder,
+        encoding=table.encoding,
         design=found,
         doubts=doubtful,
         notes=notes,
