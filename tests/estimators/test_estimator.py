@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import pickle
+from datetime import date
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -23,6 +25,7 @@ from sklearn.utils.estimator_checks import check_estimator, parametrize_with_che
 
 import separatrix as sx
 from separatrix.datasets import make_multiclass, make_overlapping, make_separable, make_xor
+from separatrix.errors import LabelError
 from separatrix.result import Status
 from tests import naive
 from tests.problems import ORDERS, TWO_STORAGES, grids
@@ -517,3 +520,25 @@ def test_the_documentation_names_every_parameter_and_attribute(model):
     public = {name for name in dir(model) if name.endswith("_") and not name.startswith("_")}
     only_some = {"coef_", "support_vectors_"} if isinstance(model, sx.MaxMargin | sx.SoftMargin) else set()
     assert named("Attributes", text) - only_some == public - only_some
+
+
+TYPES = {
+    "text with a zero byte": ("a\0", "a"),
+    "bytes": (b"a", b"b"),
+    "dates": (date(2020, 1, 1), date(2021, 1, 1)),
+    "decimals": (Decimal(1), Decimal(2)),
+    "large integers": (2**70, 2**70 + 1),
+    "booleans": (False, True),
+}
+
+
+@pytest.mark.parametrize("labels", TYPES.values(), ids=TYPES)
+def test_a_score_is_the_share_of_equal_labels_whatever_their_type(labels):
+    X, one, other = np.array([[0.0], [1.0], [5.0], [6.0]]), *labels
+    model = sx.Perceptron().fit(X, [one, one, other, other])
+    assert model.score(X, [one, one, other, other]) == 1.0
+    assert model.score(X, [one, one, other, one]) == 0.75
+    assert model.score(X, [other, other, one, one]) == 0.0
+    assert model.score(X, [one, one, other, one], sample_weight=[1, 1, 1, 3]) == 0.5
+    with pytest.raises(LabelError, match="Use labels of one type"):
+        model.score(X, [0, 1, 2, 3] if isinstance(one, str) else ["a", "b", "c", "d"])

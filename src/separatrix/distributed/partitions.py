@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, SeparatrixError
-from ..inputs.data import count_columns, one_label_per_row, read_weights
+from ..inputs.data import count_columns, hits, read_weights
 from ..inputs.matrix import is_collection, titles
 from ..rows.blocks import BlockMatrix
 from .collections import among, is_frame, joined, labels_of, need_as_many, need_whole_rows, started
@@ -47,15 +47,12 @@ def mapped(model: Any, method: str, X: Any) -> NDArray[Any]:
     return result
 
 
-def score(model: Any, X: Any, y: Any, sample_weight: Any) -> float:
-    """Return the share of the rows, or of their weight, that a model classifies correctly."""
+def score(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[float, float]:
+    """Return the weight of the rows that a model classifies correctly, and that of all rows."""
     read, labelled = _with_labels(X, y, sample_weight)
     _need_columns(model, X)
-    found = read.map("score", _hits, model, each=labelled)
-    hits, total = np.sum(found, axis=0)
-    if not total:
-        raise InputError("All rows have weight zero, so there is no score. Give some a positive weight.")
-    return float(hits / total)
+    right, total = np.sum(read.map("score", _hits, model, each=labelled), axis=0)
+    return float(right), float(total)
 
 
 def learn(model: Any, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
@@ -116,11 +113,7 @@ def _answer(
 
 
 def _hits(part: Any, model: Any, labels: Any, weights: Any) -> tuple[float, float]:
-    known, found = one_label_per_row(labels, len(labels)), model.predict(part)
-    if known.dtype.kind != found.dtype.kind:  # NumPy would round numbers of two kinds to compare them
-        known, found = known.astype(object), found.astype(object)
-    shares = np.ones(len(found)) if weights is None else weights
-    return float(shares[found == known].sum()), float(shares.sum())
+    return hits(model.predict(part), labels, weights)
 
 
 def _taught(part: Any, model: Any, classes: Any, labels: Any, weights: Any) -> dict[str, Any]:

@@ -86,10 +86,14 @@ class Decision(Named, ABC):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of the rows, or of their weight, that are classified correctly."""
+        check_is_fitted(self)
         if inputs.is_collection(X):
-            check_is_fitted(self)
-            return float(inputs.distributed().score(self, X, y, sample_weight))
-        return float(cast(Any, super()).score(X, y, sample_weight))
+            right, total = inputs.distributed().score(self, X, y, sample_weight)
+        else:
+            right, total = inputs.hits(self.predict(X), y, sample_weight)
+        if not total:
+            raise InputError("All rows have weight zero, so there is no score. Give some a positive weight.")
+        return float(right / total)
 
 
 def winners(scores: Floats) -> NDArray[np.intp]:

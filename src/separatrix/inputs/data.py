@@ -23,7 +23,7 @@ from ..errors import InputError, LabelError
 from ..float_environment import need_exact_floats
 from .matrix import as_objects, distributed, is_collection, is_missing, read_table, refuse_masked
 
-__all__ = ["codes_of", "need_intercept", "one_label_per_row"]
+__all__ = ["codes_of", "hits", "need_intercept", "one_label_per_row"]
 
 LARGEST = int(np.iinfo(np.int64).max)
 MANY_CODES = 1 << 16  # integer labels within such a range are counted and looked up instead of sorted
@@ -114,6 +114,21 @@ def read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
             "to leave a row out, give it weight zero."
         )
     return weights
+
+
+def hits(found: NDArray[Any], y: Any, sample_weight: Any) -> tuple[float, float]:
+    """Return the weight of the rows whose labels were predicted, and that of all rows."""
+    known = one_label_per_row(y, found.size)
+    if known.dtype.kind != found.dtype.kind:  # NumPy would round numbers of two kinds to compare them
+        known, found = known.astype(object), found.astype(object)
+    weights = np.ones(found.size) if sample_weight is None else read_weights(sample_weight, found.size)
+    right = np.asarray(found == known, dtype=bool)
+    if not right.any() and len({isinstance(each, str) for each in (*found.tolist(), *known.tolist())}) > 1:
+        raise LabelError(
+            f"y has labels such as {known.tolist()[0]!r}, and the model predicts labels such as "
+            f"{found.tolist()[0]!r}. Use labels of one type."
+        )
+    return float(weights[right].sum()), float(weights.sum())
 
 
 def need_intercept(value: Any, caller: str) -> bool:
