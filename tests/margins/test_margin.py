@@ -16,7 +16,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import separatrix as sx
-from separatrix.errors import ConvergenceWarning, InputError, LabelError, NotSeparable
+from separatrix.errors import ConvergenceWarning, InputError, LabelError, NotSeparable, NumericOverflowError
 from separatrix.loops import margins as margin_loops
 from separatrix.margins.hard.max_margin import solve_max_margin
 from separatrix.margins.soft import proximal_newton
@@ -281,6 +281,15 @@ def test_many_classes_reach_the_gap_on_real_data(load, intercept):
     bound = held.sum() - 0.5 * square
     assert own - bound <= 1.001e-6 * own
     assert bound == pytest.approx(model.dual_objective_, rel=3e-9)
+
+
+@pytest.mark.parametrize("kernel", [None, "rbf"])
+@pytest.mark.parametrize(("C", "weight"), [(1e308, None), (1.0, 1e308), (1e200, 1e200)])
+def test_a_cost_beyond_floats_is_refused(C, weight, kernel):
+    X, y = np.arange(12.0)[:, None] % 5, np.arange(12) % 2
+    weights = None if weight is None else np.full(12, weight)
+    with pytest.raises(NumericOverflowError, match="Lower C or the weights"):
+        sx.SoftMargin(C, kernel=kernel).fit(X, y, sample_weight=weights)
 
 
 def test_many_classes_agree_with_liblinear():

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from .. import inputs
 from ..dual.kernel_margin import KernelOptimum, solve_kernel_margin, with_proof
 from ..dual.kernel_soft import KernelSoftOptimum, solve_kernel_soft
+from ..errors import NumericOverflowError
 from ..margins.hard.max_margin import HardOptimum, far_columns, solve_max_margin
 from ..margins.rounding.proved_margin import proved_lower
 from ..margins.soft.soft_margin import SoftOptimum, solve_soft_margin
@@ -340,9 +341,17 @@ class SoftMargin(Hyperplane, ClassifierMixin, BaseEstimator):
             rows, classes, weights = inputs.read_training_anywhere(self, X, y, sample_weight)
             self.kernel_ = kernel_of(self, rows)
             gap = self.gap if self.gap is not None else 1e-6 if self.kernel_ is None else 1e-3
-            caps = self.C * (np.ones(rows.n_rows) if weights is None else weights)
-            if self.class_weight is not None:
-                caps = caps * inputs.class_weights(self.class_weight, classes, rows)
+            with np.errstate(over="ignore"):
+                caps = self.C * (np.ones(rows.n_rows) if weights is None else weights)
+                if self.class_weight is not None:
+                    caps = caps * inputs.class_weights(self.class_weight, classes, rows)
+                total = float(caps.sum())  # the objective of zero weights
+            if not total <= 1e300:
+                raise NumericOverflowError(
+                    f"C times the weights of the rows adds up to {total:g}, which is more than 1e300.",
+                    remedy="Lower C or the weights.",
+                    parameter="C",
+                )
             found: Any = (
                 self._fit_linear(rows, classes, caps, gap)
                 if self.kernel_ is None
