@@ -46,6 +46,8 @@ class Deadline:
         processes share the cores, it takes longer. ``operations`` counts those of a factorization; their
         estimated time is added.
         """
+        if self.moment == math.inf:
+            return
         if seconds or operations:
             times = slowdown()
             seconds = seconds * times + operations / FLOPS_PER_SECOND * max(1.0, times / SHARING)

@@ -237,7 +237,8 @@ def _lowest(rows: Rows, weights: Floats, free: bool, precision: float) -> float:
     if error <= precision * plain or not math.isfinite(error):
         return plain
     near = [rows.order[side][~(scores[side] > scores[side].min() + 2.0 * error)] for side in sides]
-    if sum(each.size for each in near) * weights.size > MOST_PRODUCTS:
+    numbers = rows.numbers / rows.n_rows * (1 if rows.n_classes == 2 else rows.n_classes)
+    if sum(each.size for each in near) * numbers > MOST_PRODUCTS:
         return plain
     exact = math.fsum(float(scores_below(rows, each, weights).min()) for each in near) / len(near)
     return math.nextafter(exact, -math.inf)

@@ -86,6 +86,7 @@ class ProximalNewton:
             scores = np.zeros(shape) if weights is None else all_scores(rows, weights)
         self.scores = scores
         self.newton_steps = 0
+        self.changes: Floats | None = None  # of the scores, by the last step
         self.free = np.zeros(shape, dtype=np.bool_)
 
     def advance(self, most: int = 60, accuracy: float = 0.3) -> float:
@@ -95,96 +96,124 @@ class ProximalNewton:
         the step, ``|change|^2 / (2 sigma)``: the ratio of the square roots is at most ``accuracy``. After the
         step sigma grows by two to ten, up to 1e14 times its first value: by ten if it took few Newton steps.
         """
-        rows, sigma, before_steps = self.rows, self.sigma, self.newton_steps
+        sigma, before_steps = self.sigma, self.newton_steps
         ridge = np.ones_like(self.weights)
         center = np.zeros_like(self.weights)
         ridge[..., self.unpenalized] = 1e-4 * self.first_sigma / sigma
         center[..., self.unpenalized] = self.weights[..., self.unpenalized]
-        inside = np.zeros_like(self.free)
+        rows, at, fixed = self._unsettled()
+        start, caps, weights, scores = self.multipliers[at], self.caps[at], self.weights, self.scores[at]
+        inside = np.zeros(start.shape, dtype=np.bool_)
         if inside.ndim == 1:
-            inside = (self.multipliers > 0.0) & (self.multipliers < self.caps)
-        current = np.zeros_like(self.multipliers)
+            inside = (start > 0.0) & (start < caps)
         total = np.zeros_like(self.weights)
-        box = margin_loops.Box(self.multipliers, self.caps, current, self.free, np.empty(rows.n_classes))
-        weights, scores = self.weights, self.scores
+        box = margin_loops.Box(
+            start, caps, np.zeros_like(start), np.zeros_like(inside), np.empty(self.rows.n_classes)
+        )
         moved = size = 0.0
-        least, stale, before = np.inf, 0, self.free.copy()
+        least, stale, before = np.inf, 0, box.free.copy()
         for number in range(most):
-            moved, size = self._clip(scores, box, total)
-            gradient = ridge * (weights - center) - total
+            moved, size = _clip(rows, scores, sigma, box, total)
+            pull = ridge * (weights - center) - fixed
+            gradient = pull - total
             error = float(np.sqrt(np.sum(gradient**2 / ridge)))
             if error <= accuracy * moved / np.sqrt(sigma) or error <= 1e-15 * float(np.linalg.norm(weights)):
                 break
             # On the same free rows the problem is quadratic and one step solves it. If the gradient does not
             # fall any more, it is rounding error.
-            stale = stale + 1 if error >= 0.1 * least and np.array_equal(self.free, before) else 0
-            least, before = min(least, error), self.free.copy()
+            stale = stale + 1 if error >= 0.1 * least and np.array_equal(box.free, before) else 0
+            least, before = min(least, error), box.free.copy()
             if stale >= 2:
                 break
-            free = self.free
+            free = box.free
             if number == 0 and inside.any():
                 # Long steps clip nearly all rows at first, but those that were free mostly stay so.
                 free, moves = inside, np.where(inside, sigma * (1.0 - scores), 0.0)
-                gradient = ridge * (weights - center) - rows.combination(self.multipliers + moves)
+                gradient = pull - rows.combination(start + moves)
             step = newton_step(rows, free, sigma, ridge, gradient, self.unpenalized, self.deadline)
             moves = all_scores(rows, step)
-            length = self._line_search(scores, moves, step, ridge * (weights - center), ridge, box)
+            length = _line_search(rows.labels, scores, moves, sigma, step, pull, ridge, box)
             self.newton_steps += 1
             if length == 0.0 and free is not inside:
                 break
             weights = weights + length * step
             scores = scores + length * moves
-        self.weights, self.scores, self.multipliers = weights, scores, current
+        self.weights, self.multipliers[at], self.free[at] = weights, box.current, box.free
+        before_scores, self.scores = self.scores, scores
+        if rows is not self.rows:
+            self.scores = all_scores(self.rows, weights)
+        self.changes = np.abs(self.scores - before_scores)
         # After too long a step most rows are on a wrong face, and Newton's method returns slowly.
         growth = min(10.0, max(2.0, 30.0 / max(1, self.newton_steps - before_steps)))
         self.sigma = min(sigma * growth, 1e14 * self.first_sigma)
         return moved / size if size else 0.0
 
-    def _clip(self, scores: Floats, box: margin_loops.Box, total: Floats) -> tuple[float, float]:
-        """Update the box and the combination of its multipliers; return how far they moved and their size.
+    def _unsettled(self) -> tuple[Rows, Any, Floats]:
+        """Return the rows whose multipliers may change in this step, their places, and what the others add.
 
-        In memory, only rows whose multipliers changed are read; otherwise the combination is summed again.
+        The others are at a limit, and stay there if their scores change at most as much as in the last step.
         """
-        if self.rows.local is not None:
-            moved, size = margin_loops.clip_step(self.rows.local.storage, scores, self.sigma, box, total)
-            return float(np.sqrt(moved)), float(np.sqrt(size))
-        targets = box.center + self.sigma * (1.0 - scores)
-        box.free[:] = (targets > 0.0) & (targets < box.caps)
-        box.current[:] = np.clip(targets, 0.0, box.caps)
-        total[:] = self.rows.combination(box.current)
-        return float(np.linalg.norm(box.current - box.center)), float(np.linalg.norm(box.current))
+        rows, fixed = self.rows.local, np.zeros_like(self.weights)
+        if rows is None or self.weights.ndim == 2 or self.changes is None:
+            return self.rows, slice(None), fixed
+        limit = np.where(self.scores > 1.0, 0.0, self.caps)
+        near = np.abs(1.0 - self.scores) <= self.changes
+        at = np.flatnonzero(near | (self.multipliers != limit))
+        if 2 * at.size > rows.n_rows:
+            return self.rows, slice(None), fixed
+        others = self.multipliers.copy()
+        others[at] = 0.0
+        return rows.take(at), at, rows.combination(others)
 
-    def _line_search(
-        self,
-        scores: Floats,
-        moves: Floats,
-        step: Floats,
-        pull: Floats,
-        ridge: Floats,
-        box: margin_loops.Box,
-    ) -> float:
-        """Return the step length at which the slope nearly vanishes: Newton's method inside a bracket."""
-        labels = self.rows.labels
-        linear = float(np.vdot(pull, step))
-        quadratic = float(np.vdot(ridge * step, step))
-        start = linear + margin_loops.slope(labels, scores, moves, 0.0, self.sigma, box)[0]
-        if not start < 0.0:
-            return 0.0
-        low, high, length = 0.0, np.inf, 1.0
-        for _ in range(40):
-            first, second = margin_loops.slope(labels, scores, moves, length, self.sigma, box)
-            first += linear + length * quadratic
-            second += quadratic
-            if abs(first) <= 0.1 * abs(start):
-                break
-            if first < 0.0:
-                low = length
-            else:
-                high = length
-            length = length - first / second if second > 0.0 else np.nan
-            if not low < length < high:
-                length = 0.5 * (low + high) if high < np.inf else 4.0 * low
-        return length
+
+def _clip(
+    rows: Rows, scores: Floats, sigma: float, box: margin_loops.Box, total: Floats
+) -> tuple[float, float]:
+    """Update the box and the combination of its multipliers; return how far they moved and their size.
+
+    In memory, only rows whose multipliers changed are read; otherwise the combination is summed again.
+    """
+    if rows.local is not None:
+        moved, size = margin_loops.clip_step(rows.local.storage, scores, sigma, box, total)
+        return float(np.sqrt(moved)), float(np.sqrt(size))
+    targets = box.center + sigma * (1.0 - scores)
+    box.free[:] = (targets > 0.0) & (targets < box.caps)
+    box.current[:] = np.clip(targets, 0.0, box.caps)
+    total[:] = rows.combination(box.current)
+    return float(np.linalg.norm(box.current - box.center)), float(np.linalg.norm(box.current))
+
+
+def _line_search(
+    labels: NDArray[Any],
+    scores: Floats,
+    moves: Floats,
+    sigma: float,
+    step: Floats,
+    pull: Floats,
+    ridge: Floats,
+    box: margin_loops.Box,
+) -> float:
+    """Return the step length at which the slope nearly vanishes: Newton's method inside a bracket."""
+    linear = float(np.vdot(pull, step))
+    quadratic = float(np.vdot(ridge * step, step))
+    start = linear + margin_loops.slope(labels, scores, moves, 0.0, sigma, box)[0]
+    if not start < 0.0:
+        return 0.0
+    low, high, length = 0.0, np.inf, 1.0
+    for _ in range(40):
+        first, second = margin_loops.slope(labels, scores, moves, length, sigma, box)
+        first += linear + length * quadratic
+        second += quadratic
+        if abs(first) <= 0.1 * abs(start):
+            break
+        if first < 0.0:
+            low = length
+        else:
+            high = length
+        length = length - first / second if second > 0.0 else np.nan
+        if not low < length < high:
+            length = 0.5 * (low + high) if high < np.inf else 4.0 * low
+    return length
 
 
 def newton_step(

@@ -1,9 +1,9 @@
 """The soft margin: hinge losses against the norm, with a duality gap that is recomputed from the data.
 
 With few columns, proximal Newton steps reach any gap above rounding in a few dozen scans of the rows. With
-many columns or classes, dual coordinate descent (``coordinate_descent``) goes first, and Newton steps
-continue if it converges slowly. Coordinate descent visits rows one by one and so needs them in memory; two
-classes of rows elsewhere are solved by Newton steps alone.
+many columns or classes, or few numbers in all, dual coordinate descent (``coordinate_descent``) goes first,
+and Newton steps continue if it converges slowly. Coordinate descent visits rows one by one and so needs them
+in memory; two classes of rows elsewhere are solved by Newton steps alone.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ...errors import InputError
 from ...float_environment import HALF_UNIT
 from ...result import Floats, Solution, Status, margin_text
 from ...rows.protocol import Rows
-from ...rows.threads import WORTH_A_THREAD, calm_threads
+from ...rows.threads import MOST_AT_ONCE, WORTH_A_THREAD, calm_threads
 from ..brackets import Effort, SoftBracket
 from ..hard.max_margin import far_columns, shifted_back, solve_max_margin
 from ..rounding.proved_margin import PRECISION
@@ -214,10 +214,12 @@ def _judged(found: SoftOptimum, gap: float) -> SoftOptimum:
 def _minimize(bracket: SoftBracket, effort: Effort, generator: np.random.Generator) -> Status:
     """Choose the method."""
     rows, few = bracket.rows.local, bracket.weights.size <= FEW
-    if rows is None or (few and rows.n_classes == 2):
+    two = bracket.rows.n_classes == 2
+    # Passes over few numbers are cheaper than the Python between two Newton steps.
+    if rows is None or (two and few and rows.numbers > WORTH_A_THREAD // 8):
         return _newton(bracket, effort, _first_guess(bracket, effort, generator))
-    found = descend(rows, bracket, effort, generator)
-    return Status.REACHED if bracket.reached and not few else _newton(bracket, effort, *found)
+    found = descend(rows, bracket, effort, generator, max(50, MOST_AT_ONCE // rows.numbers))
+    return Status.REACHED if bracket.reached and (two or not few) else _newton(bracket, effort, *found)
 
 
 def _first_guess(bracket: SoftBracket, effort: Effort, generator: np.random.Generator) -> Floats | None:
@@ -252,7 +254,7 @@ def _newton(
 ) -> Status:
     """Make proximal Newton steps until the gap is reached or rounding stops them.
 
-    Small problems continue beyond the gap, up to a number of reads, so that they end at the exact solution.
+    Tiny problems continue beyond the gap, up to a number of reads, so that they end at the exact solution.
     """
     rows, caps = bracket.rows, bracket.caps
     # Longer first steps take all multipliers to their caps if rows are long, and later steps stall.
@@ -275,7 +277,7 @@ def _newton(
         deadline=effort.deadline,
     )
     two = rows.n_classes == 2
-    idle, best, reads = 0, np.inf, 64 * WORTH_A_THREAD
+    idle, best, reads = 0, np.inf, WORTH_A_THREAD
     while not effort.spent:
         before = engine.newton_steps
         engine.advance()
@@ -297,6 +299,8 @@ def _newton(
             engine.sigma = max(engine.first_sigma, 1e-2 * engine.sigma)
         if idle >= (3 if bracket.reached else most_idle):
             return Status.REACHED if bracket.reached else Status.STALLED
+        if idle:
+            engine.changes = None  # the next step looks at all rows
         effort.report(bracket.lower, bracket.upper)
     return Status.REACHED if bracket.reached else Status.STEP_LIMIT
 
