@@ -488,6 +488,12 @@ def test_generated_numbers_for_paper_have_their_exact_answer(folder):
     assert "ask for a larger --margin" in said
 
 
+@pytest.mark.parametrize("command", ["check", "fit", "learn", "film"])
+def test_every_command_that_reads_rows_names_them_as_the_file_does(folder, command):
+    pathlib.Path("infinite.csv").write_text("x,y\n1,a\ninf,b\n")
+    assert "row 2 (line 3), column 'x'" in refused(command, "infinite.csv", "-t", "y")
+
+
 def test_a_film_is_a_page_that_plays_by_itself(folder):
     run("generate", "separable", "-o", "data.csv", "--rows", "12", "--margin", "0.3")
     answer = json.loads(

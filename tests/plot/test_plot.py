@@ -280,6 +280,15 @@ def test_frames_keep_their_names_and_need_no_arrays(three_classes):
         Regions.from_estimator(KNeighborsClassifier().fit(frame, y), frame, y)  # warns if names are lost
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_points_as_small_as_floats_can_be_have_a_picture():
+    X, y = np.array([[5e-324], [1e-323], [0.0]]), [0, 1, 0]
+    model = sx.Perceptron(order="cyclic", max_iter=3, trace=True).fit(X, y)
+    shown = sx.plot.RunDisplay.from_estimator(model, X, y)
+    left, right = shown.ax_.get_xlim()
+    assert left < 0.0 < right
+
+
 def test_one_column_is_a_line():
     X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), ["a", "a", "b", "b"]
     display = Regions.from_estimator(sx.MaxMargin().fit(X, y), X, y)

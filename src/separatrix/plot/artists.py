@@ -28,7 +28,8 @@ def view_box(places: Floats) -> Box:
     """Return the rectangle to show: all points and some padding, even if all points lie on one line."""
     low, high = places.min(axis=0), places.max(axis=0)
     spread = high - low
-    widest = float(spread.max()) or 1.0
+    widest = float(spread.max())
+    widest = widest if widest > 1e-300 else 1.0  # a share of a subnormal number may be zero
     pad = 0.12 * np.where(spread > 1e-9 * widest, spread, widest)
     (left, bottom), (right, top) = (low - pad).tolist(), (high + pad).tolist()
     return left, right, bottom, top

@@ -56,7 +56,7 @@ def film(
 
     chosen = {"order": "cyclic", **settings, "fit_intercept": intercept, "random_state": seed}
     model = Perceptron(**chosen, trace=True)
-    with waiting("Learning"), warnings.catch_warnings():
+    with waiting("Learning"), warnings.catch_warnings(), options.naming_rows(rows):
         warnings.simplefilter("ignore")
         model.fit(X, y)
     options.name_features(model, rows.encoding)

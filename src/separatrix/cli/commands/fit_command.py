@@ -200,7 +200,8 @@ def _need_enough(y: Any, holdout: float | None, folds: int | None) -> None:
     rare, fewest = labels[counts.argmin()], int(counts.min())
     if folds is not None and fewest < folds:
         raise InputError(
-            f"Class {str(rare)!r} has {fewest:,} rows, fewer than the {folds} folds. Reduce --folds."
+            f"Class {str(rare)!r} has {fewest:,} row{'s' * (fewest > 1)}, fewer than the {folds} folds. "
+            "Reduce --folds."
         )
     if holdout is None:
         return
