@@ -94,7 +94,7 @@ class SeparatrixError(Exception):
     @property
     def problem(self) -> str:
         """What was found, where, and what is needed."""
-        found = self.found if self.row is None else f"{self.found}: {self._where()}."
+        found = self.found if self.row is None else f"{self.found.removesuffix('.')}: {self._where()}."
         context = f"{self.context}: " if self.context else ""
         return printable(" ".join(filter(None, (f"{context}{found}", self.needed))))
 

@@ -355,3 +355,40 @@ def test_only_models_whose_rows_stand_for_themselves_have_a_rest():
         cox.rest()
     with pytest.raises(InputError, match="Every row is responsible"):
         asked([[0.0], [1.0]], y=[0, 1]).rest()
+
+
+NOT_NUMBERS = {
+    "masked": np.ma.array([1, 0, 2, 3, 0, 1], mask=[1, 0, 0, 0, 0, 0]),
+    "complex": np.array([1j, 0, 1, 1, 1, 1]),
+    "text": ["1", "0", "2", "3", "0", "1"],
+    "dates": pd.to_datetime(["2020-01-01", None, "2020-01-03", "2020-01-02", "2020-01-01", "2020-01-04"]),
+    "durations": pd.to_timedelta([1, None, 2, 3, 4, 5], unit="D"),
+    "large integers": np.array([2**53 + 1, 0, 2, 3, 0, 1], dtype=object),
+    "a missing value": np.array([None, 0, 2, 3, 0, 1], dtype=object),
+}
+
+
+@pytest.mark.parametrize("values", NOT_NUMBERS.values(), ids=NOT_NUMBERS)
+@pytest.mark.parametrize("name", ["y", "time"])
+def test_what_is_not_a_number_is_never_read_as_one(name, values):
+    with pytest.raises(InputError):
+        check_estimate(
+            np.arange(6.0)[:, None] % 4, model="poisson" if name == "y" else "cox", **{name: values}
+        )
+
+
+def test_a_negative_count_is_named_by_its_row():
+    with pytest.raises(InputError, match=r"A count must not be negative: row 1\."):
+        check_estimate([[0.0], [1.0]], y=[1, -1], model="poisson")
+
+
+def test_events_are_zeros_and_ones_and_codes_of_r_are_read_in_formulas_only():
+    frame = pd.DataFrame({"x": [0, 1, 0, 1, 1, 0], "t": [1, 2, 3, 4, 5, 6], "status": [1, 2, 1, 2, 2, 1]})
+    ask = {"time": frame.t, "model": "cox"}
+    with pytest.raises(InputError, match="event must be 1 for a death"):
+        check_estimate(frame[["x"]], event=frame.status, **ask)
+    with pytest.warns(SeparationWarning):
+        right = check_estimate(frame[["x"]], event=frame.status == 2, **ask)
+    with pytest.warns(SeparationWarning):
+        by_formula = check_estimate("Surv(t, status) ~ x", frame)
+    assert right.coefficients == by_formula.coefficients == {"x": "+infinity"}

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..float_environment import need_exact_floats
 from .data import Data, coded, one_label_per_row, read_weights
-from .matrix import read_table
+from .matrix import is_missing, not_a_number, read_table, refuse_masked
 
 NUMBERS = ("y", "time", "entry", "trials", "event")  # the other columns are labels, or weights
 
@@ -66,18 +66,28 @@ def _classes(y: Any, n_rows: int, ordered: bool) -> tuple[NDArray[np.int64], tup
 
 
 def _numbers(name: str, values: Any, n_rows: int) -> NDArray[np.float64]:
-    """Return finite numbers, one for each row."""
-    try:
-        found = np.asarray(values)
-        numbers = found.astype(np.float64, copy=False)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must hold numbers, one for each row.", parameter=name) from None
+    """Return finite numbers, one for each row; events are zeros and ones."""
+    refuse_masked(values, name)
+    found = np.asarray(values)
+    odd = "" if found.dtype.kind in "biuf" else str(found.dtype)
+    if found.dtype.kind == "O":
+        cells = found.ravel().tolist()
+        odd, found = not_a_number(cells), np.array([np.nan if is_missing(each) else each for each in cells])
+    if odd:
+        raise InputError(f"{name} must hold numbers, one for each row. Got {odd} instead.", parameter=name)
+    numbers = found.astype(np.float64, copy=False)
     numbers = numbers.ravel() if numbers.ndim == 2 and numbers.shape[1] == 1 else numbers
     wrong = np.flatnonzero(~np.isfinite(_of_rows(numbers, n_rows, name)))
     if wrong.size:
         raise InputError(f"{name} has a value that is missing or infinite", row=int(wrong[0]), parameter=name)
-    if found.dtype.kind in "iu" and (np.abs(numbers) >= 2.0**53).any():
+    if found.dtype.kind in "iuO" and (np.abs(numbers) >= 2.0**53).any():
         raise InputError(f"{name} has integers that floats do not hold.", parameter=name)
+    if name == "event" and not np.isin(numbers, (0.0, 1.0)).all():
+        raise InputError(
+            f"event must be 1 for a death and 0 for a censored row. Got {np.unique(numbers)[-1]:g} instead.",
+            needed="For the codes 1 and 2 of R, pass event == 2, or use a formula: Surv(time, event) ~ x.",
+            parameter=name,
+        )
     return numbers
 
 
