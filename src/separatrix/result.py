@@ -149,8 +149,8 @@ class PassRecord:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Trace:
-    """Every update that led to the weights of a run, in order.
+class Updates:
+    """What `Trace` and `KernelTrace` say about every update that led to the weights of a run, in order.
 
     Attributes
     ----------
@@ -160,34 +160,38 @@ class Trace:
         The class that it was mistaken for (0 with two classes).
     scores : ndarray of shape (mistakes,)
         Its score before the update: zero or less, up to rounding.
+    """
+
+    rows: Ints
+    rivals: Ints
+    scores: Floats
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {len(self.rows):,} updates>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Trace(Updates):
+    """The updates of a perceptron, with the weights after each of them; other fields are as in `Updates`.
+
+    Attributes
+    ----------
     weights : ndarray of shape (mistakes, ...)
         The weights after the update.
     start : ndarray
         The weights before the first update.
     """
 
-    rows: Ints
-    rivals: Ints
-    scores: Floats
     weights: Floats
     start: Floats
 
-    def __repr__(self) -> str:
-        return f"<Trace: {len(self.rows):,} updates>"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class KernelTrace:
-    """Every update of a kernel perceptron, in order.
+class KernelTrace(Updates):
+    """The updates of a kernel perceptron; other fields are as in `Updates`.
 
     Attributes
     ----------
-    rows : ndarray of shape (mistakes,)
-        The row that was corrected.
-    rivals : ndarray of shape (mistakes,)
-        The class that it was mistaken for (0 with two classes).
-    scores : ndarray of shape (mistakes,)
-        Its score before the update: zero or less, up to rounding.
     support : ndarray of shape (mistakes, budget) or None
         With a budget, the rows of the support after each update; -1 for a free place.
     coef : ndarray of shape (mistakes, budget, 1 or classes) or None
@@ -195,14 +199,8 @@ class KernelTrace:
         coefficient there, and changes nothing else.
     """
 
-    rows: Ints
-    rivals: Ints
-    scores: Floats
     support: Ints | None = None
     coef: Floats | None = None
-
-    def __repr__(self) -> str:
-        return f"<KernelTrace: {len(self.rows):,} updates>"
 
 
 @dataclass(frozen=True, eq=False)
