@@ -168,3 +168,33 @@ def test_excluded_columns_stay_excluded_when_a_certificate_is_checked(claims, tm
 
 def test_every_model_has_a_remedy():
     assert set(IN_R) == set(naive_estimate.RULES)
+
+
+def r_lines(*asked):
+    told = fine("check", *asked).stdout.splitlines()
+    lines = [line.strip()[2:].strip() for line in told if line.strip().startswith("R:")]
+    return [line for line in lines if "install.packages" not in line]
+
+
+def test_lines_of_r_name_columns_of_the_table_and_no_coefficients(tmp_path):
+    games = pd.DataFrame({"w": list("abcaa"), "l": list("bcabd"), "home": [1, 0, 0, 1, 1]})
+    games.to_csv(tmp_path / "games.csv", index=False)
+    [line] = r_lines(tmp_path / "games.csv", "--winner", "w", "--loser", "l")
+    assert "model.matrix(~ home, d)" in line
+    assert "d$w == i" in line
+
+
+def test_lines_of_r_have_the_weights_the_groups_and_the_strata_of_the_question(claims):
+    asked = {name: QUESTIONS[name] for name in ("weights", "groups")}
+    assert "weights = days" in r_lines(claims, *asked["weights"])[0]
+    assert all("factor(sex)" in line for line in r_lines(claims, *asked["groups"]))
+    [line] = r_lines(claims, "--formula", "event ~ smoker + age + strata(sex, died)")
+    assert line.endswith(
+        "model.matrix(~ smoker + age, d)[, -1, drop = FALSE], d$event, with(d, interaction(sex, died)))"
+    )
+
+
+def test_lines_of_r_leave_rows_out_of_the_columns_of_all_rows(claims):
+    """In the rows that are left, the factor has one level, which R would refuse in a formula."""
+    line = r_lines(claims, *QUESTIONS["poisson"])[1]
+    assert line.index("model.matrix(~ age + smoker") < line.index("subset = -c(1, 6, 11, 16, 21, 26)")

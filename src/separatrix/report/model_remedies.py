@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..certificates.models.build import MODELS
 from ..proofs.existence import Estimate
+from ..proofs.statistics.r_formula import split
 from .remedies import MOST_TERMS, Origin, Remedy, backticks, variable_of
 
 DROP = (
@@ -15,31 +18,47 @@ RIDGE = (
 )
 PENALIZED = "Its estimates are finite, and less biased in small samples than maximum likelihood."
 REDUCED = ("Mean bias reduction", PENALIZED, "brglm2")
+# The columns of all rows: in some of them, a factor may have one level, which glm refuses.
+TABLE = "X <- model.matrix(~ {right}, model.frame(~ {right}, d, na.action = na.pass)); "
+STAGES = (
+    "k <- as.integer(factor(d${y})); s <- do.call(rbind, lapply(1:(max(k) - 1), function(j) "
+    "cbind(d, stage = factor(j), stops = k == j)[k >= j, ])); "
+)
+GAMES = (
+    "p <- sort(unique(c(d${winner}, d${loser}))); X <- cbind(sapply(p[-1], function(i) "
+    "(d${winner} == i) - (d${loser} == i)), model.matrix(~ {right}, d)[, -1, drop = FALSE]); "
+)
 # For each model: the name of the remedy, when to use it, the package of R, and the call.
 IN_R = {
-    "binary": ("Firth's penalty", PENALIZED, "logistf", "logistf::logistf({formula}, data = d)"),
-    "binomial": (*REDUCED, "glm({formula}, binomial, d, method = brglm2::brglm_fit)"),
-    "multinomial": (*REDUCED, "brglm2::brmultinom({formula}, data = d)"),
+    "binary": ("Firth's penalty", PENALIZED, "logistf", "logistf::logistf({formula}, data = d{weights})"),
+    "binomial": (*REDUCED, "glm({formula}, binomial, d{weights}, method = brglm2::brglm_fit)"),
+    "multinomial": (*REDUCED, "brglm2::brmultinom({formula}, data = d{weights})"),
     "ordinal": (
         "A penalty on the cumulative logits",
         "Ridge-like penalties keep the estimates finite; choose the strength by cross-validation.",
         "ordinalNet",
-        "ordinalNet::ordinalNet(model.matrix({right}, d)[, -1], factor(d${y}), alpha = 0)",
+        "ordinalNet::ordinalNet(model.matrix(~ {right}, d)[, -1, drop = FALSE], factor(d${y}), alpha = 0)",
     ),
-    "adjacent": (*REDUCED, "brglm2::bracl({formula}, data = d, parallel = TRUE)"),
+    "adjacent": (*REDUCED, "brglm2::bracl(factor({y}) ~ {right}, data = d{weights}, parallel = TRUE)"),
     "continuation": (
-        "Firth's penalty on the stages",
-        "A continuation-ratio model is a binary regression with one row per stage.",
-        "logistf",
-        "logistf::logistf(stops ~ stage + {terms}, data = one_row_per_stage)",
+        "Mean bias reduction of the stages",
+        "A continuation-ratio model is a binary regression with one row for each stage that is reached.",
+        "brglm2",
+        STAGES + "glm(stops ~ stage + {right}, binomial, s{weights}, method = brglm2::brglm_fit)",
     ),
-    "poisson": (*REDUCED, "glm({formula}, poisson, d, method = brglm2::brglm_fit)"),
-    "gamma": (*REDUCED, "glm({formula}, Gamma('log'), d, method = brglm2::brglm_fit)"),
+    "poisson": (*REDUCED, "glm({formula}, poisson, d{weights}, method = brglm2::brglm_fit)"),
+    "gamma": (
+        "A model in two parts",
+        "A gamma variable is never zero: ask whether the response is positive, and how large it is if so.",
+        "brglm2",
+        "print(glm(I({y} > 0) ~ {right}, binomial, d{weights}, method = brglm2::brglm_fit)); "
+        f"{TABLE}glm({{y}} ~ 0 + X, Gamma('log'), d{{weights}}, subset = {{y}} > 0)",
+    ),
     "conditional": (
         "A penalty within strata",
         "Lasso for matched data. For few strata, exact conditional logistic regression is an alternative.",
         "clogitL1",
-        "clogitL1::clogitL1(model.matrix({right}, d)[, -1], d${y}, d${strata})",
+        "clogitL1::clogitL1(model.matrix(~ {right}, d)[, -1, drop = FALSE], d${y}, {strata})",
     ),
     "cox": (
         "Firth's penalty",
@@ -50,8 +69,8 @@ IN_R = {
     "bradley-terry": (
         "Mean bias reduction",
         "It gives every player a finite ability (Firth 1993).",
-        "BradleyTerry2",
-        "BradleyTerry2::BTm(1, winner, loser, data = d, br = TRUE)",
+        "brglm2",
+        GAMES + "glm(rep(1, nrow(X)) ~ 0 + X, binomial, method = brglm2::brglm_fit, start = 0 * X[1, ])",
     ),
 }
 # The lines of Python begin with the estimate e, which has the data, and the rows that are left.
@@ -79,12 +98,23 @@ def model_remedies(found: Estimate, origin: Origin) -> tuple[Remedy, ...]:
     if found.exists is not False:
         return ()
     model, further = found.asked.model, origin.further
-    name, when, package, call = IN_R[model]
+    name, when, package, call = IN_R["conditional" if model == "binary" and "groups" in further else model]
     written = origin.formula or _written(found, origin)
     left, _, right = map(str.strip, written.partition("~"))
+    terms = [term.strip() for term in split(right, "+")]
+    strata = [backticks(further[each]) for each in ("strata", "groups") if each in further]
+    strata += [term[7:-1] for term in terms if term.startswith("strata(")]
+    offset = [f" + {term}" for term in terms if term.startswith("offset(")]
+    right = " + ".join(term for term in terms if not term.startswith("strata(")) or "1"
+    effects = f" + factor({backticks(further['groups'])})" if "groups" in further else ""
     formula = written if "::Surv(" in written else written.replace("Surv(", "survival::Surv(")
     line = call.format(
-        formula=formula, right=f"~{right}", y=left, terms=right, strata=further.get("strata", "strata")
+        formula=formula + effects,
+        right=right,
+        y=left,
+        strata=f"with(d, interaction({', '.join(strata)}))",
+        weights=f", weights = {backticks(further['weights'])}" if "weights" in further else "",
+        **{each: backticks(further.get(each, each)) for each in ("winner", "loser")},
     )
     installed = ("R", f"install.packages({package!r})")
     remedies = [Remedy(name, when, (installed, ("R", origin.in_r + line)))]
@@ -102,9 +132,9 @@ def model_remedies(found: Estimate, origin: Origin) -> tuple[Remedy, ...]:
             lines.append(("Python", f"{start}r = e.rest(); {shown}"))
         rows = (found.responsible_rows + 1).tolist()
         if len(rows) <= MOST_TERMS and "weights" not in further:
-            effects = f" + factor({further['groups']})" if "groups" in further else ""
-            rest = f"d[-c({', '.join(map(str, rows))}), ]"
-            lines.append(("R", f"{origin.in_r}summary(glm({formula}{effects}, {family}, {rest}))"))
+            rest = f"d, subset = -c({', '.join(map(str, rows))})"
+            fit = f"summary(glm({left} ~ 0 + X{''.join(offset)}, {family}, {rest}))"
+            lines.append(("R", origin.in_r + TABLE.format(right=right + effects) + fit))
         remedies.append(Remedy("Leave out the rows that cause it", DROP, tuple(lines)))
     unused = {"groups", "entry"} | ({"weights"} if model == "cox" else set())
     if model in PENALIZED_LINES and python and not unused & further.keys():
@@ -126,7 +156,7 @@ def _written(found: Estimate, origin: Origin) -> str:
         "binomial": f"{y}, {backticks(further.get('trials', 'trials'))} - {y}",
     }.get(model)
     call = {"cox": "Surv", "binomial": "cbind"}.get(model)
-    columns = [each for each in found.coefficients if "|" not in each and not each.startswith("(")]
+    columns = list(found.coefficients)[: np.shape(found.data["X"])[1]]  # thresholds and players follow
     if model == "multinomial":  # a coefficient is called ``column [class]``
         columns = [each.rpartition(" [")[0] for each in columns]
     terms = [backticks(name) for name in dict.fromkeys(map(variable_of, columns))]
