@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from scipy.optimize import linprog
 
+import separatrix as sx
 from separatrix.errors import InputError, SeparationWarning
 from separatrix.proofs import verdict
 from separatrix.proofs.statistics.formula import read_formula, variables
@@ -197,3 +198,31 @@ def test_infinite_values_are_not_to_be_imputed_as_they_are():
         with pytest.raises(InputError) as refused:
             check_separation(np.array([[0.0], [value]]), [0, 1])
         assert ("SimpleImputer" in str(refused.value)) is imputed
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        'factor(g, levels = c("low", "mid", "high"))',
+        'factor(g, c("low", "mid", "high"), ordered = TRUE)',
+        'ordered(g, levels = c("low", "mid", "high"))',
+    ],
+)
+def test_levels_in_a_formula_are_the_order_of_an_ordinal_response(left):
+    frame = pd.DataFrame({"g": ["low", "mid", "high", "high", "mid", "low"], "x": [1, 2, 3, 1, 1, 3]})
+    found = sx.check_estimate(f"{left} ~ x", frame, model="ordinal")
+    assert list(found.coefficients) == ["x", "low|mid", "mid|high"]
+    assert found.certificate.classes == ("low", "mid", "high")
+    with pytest.raises(InputError, match="order of the categories is not known"):
+        sx.check_estimate("factor(g) ~ x", frame, model="ordinal")
+
+
+def test_the_first_level_in_a_formula_is_the_reference_and_no_value_may_be_another():
+    frame = pd.DataFrame({"g": ["a", "b", "c", "a", "b", "c"], "y": [0, 1, 0, 1, 0, 1]})
+    found = sx.check_estimate('y ~ factor(g, levels = c("b", "c", "a"))', frame, model="logit")
+    assert [name.rpartition("[")[2] for name in found.coefficients] == ["T.c]", "T.a]", "(intercept)"]
+    for formula in ('y ~ factor(g, levels = c("a", "b"))', 'factor(g, levels = c("a", "b")) ~ y'):
+        with pytest.raises(InputError, match="outside of the nominated levels"):
+            sx.check_estimate(formula, frame, model="logit")
+    listed = sx.check_separation("factor(y, levels = c(1, 0)) ~ g", data=frame)
+    assert listed.status == sx.check_separation("y ~ g", data=frame).status

@@ -12,11 +12,9 @@ import typer
 
 from ..atomic import write_all
 from ..errors import CertificateError, InputError
+from ..inputs.response import FURTHER
 from . import options
 from .console import document, facts, heading, say, show, show_remedies, show_table, waiting, write_json
-
-# The options that name further columns; each has the name of a parameter of `check_estimate`.
-FURTHER = ("time", "event", "entry", "strata", "groups", "trials", "weights", "winner", "loser")
 
 
 def named_columns(given: dict[str, Any]) -> dict[str, str]:

@@ -16,6 +16,8 @@ from ..float_environment import need_exact_floats
 from .data import Data, coded, one_label_per_row, read_weights
 from .matrix import is_missing, not_a_number, read_table, refuse_masked
 
+# The columns beside the design matrix and the response, by the names of parameters and options.
+FURTHER = ("time", "event", "entry", "strata", "groups", "trials", "weights", "winner", "loser")
 NUMBERS = ("y", "time", "entry", "trials", "event")  # the other columns are labels, or weights
 
 

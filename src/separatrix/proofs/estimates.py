@@ -14,6 +14,7 @@ from ..certificates.models.regression import Regression
 from ..errors import InputError, SeparationWarning
 from ..inputs.data import likely_model
 from ..inputs.matrix import is_frame, titles
+from ..inputs.response import FURTHER
 from ..printable import printable
 from .answer import some
 from .existence import Estimate, ask
@@ -21,8 +22,6 @@ from .statistics.asked import Asked
 from .statistics.fitted import read_fitted
 from .statistics.formula import read_formula
 
-# The parameters that hold a column each.
-COLUMNS = ("y", "time", "event", "entry", "strata", "groups", "trials", "weights", "winner", "loser")
 # What the models are called elsewhere.
 ALIASES = {
     **dict.fromkeys(("logit", "logistic", "probit", "cloglog", "cauchit"), "binary"),
@@ -126,7 +125,7 @@ def check_estimate(
     M. Jacobsen (1989). Existence and unicity of MLEs in discrete exponential family distributions.
     Scandinavian Journal of Statistics 16.
     """
-    given = {name: each for name, each in locals().items() if name in COLUMNS and each is not None}
+    given = {name: each for name, each in locals().items() if name in ("y", *FURTHER) and each is not None}
     del offset  # it never changes the answer
     asked = _read(design, data, given)
     kind = _model(model or asked.model, asked)

@@ -51,8 +51,8 @@ IN_R = {
         "A model in two parts",
         "A gamma variable is never zero: ask whether the response is positive, and how large it is if so.",
         "brglm2",
-        "print(glm(I({y} > 0) ~ {right}, binomial, d{weights}, method = brglm2::brglm_fit)); "
-        f"{TABLE}glm({{y}} ~ 0 + X, Gamma('log'), d{{weights}}, subset = {{y}} > 0)",
+        TABLE + "print(glm(I({y} > 0) ~ 0 + X, binomial, d{weights}, method = brglm2::brglm_fit)); "
+        "glm({y} ~ 0 + X, Gamma('log'), d{weights}, subset = {y} > 0)",
     ),
     "conditional": (
         "A penalty within strata",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -67,9 +68,11 @@ def read_formula(formula: str, data: Any) -> Design:
     used = [text for text in map(_bare, written.columns.values()) if text in frame.columns]
     inner = frame.loc[complete, [name for name in frame.columns if written.left or name not in used]]
     try:
-        matrices = formulaic.model_matrix(written.text, inner, context=FUNCTIONS)
-    except (formulaic.errors.FormulaicError, SyntaxError) as problem:
-        reason = str(problem).split("\n")[0]
+        with warnings.catch_warnings():  # of values that the levels do not list
+            warnings.simplefilter("error", formulaic.errors.DataMismatchWarning)
+            matrices = formulaic.model_matrix(written.text, inner, context=FUNCTIONS)
+    except (formulaic.errors.FormulaicError, formulaic.errors.DataMismatchWarning, SyntaxError) as problem:
+        reason = str(problem).split("\n")[0].partition(" They are being")[0]
         raise InputError(f"The formula {formula!r} cannot be used: {reason}") from problem
     left, right = getattr(matrices, "lhs", None), getattr(matrices, "rhs", None)
     if not written.left:
@@ -140,8 +143,11 @@ def variables(formula: str) -> list[str]:
     return sorted(found)
 
 
-def _labels(formula: str, left: Any) -> NDArray[Any]:
-    """Return the labels: from one column of numbers, or one column per level of text or categories."""
+def _labels(formula: str, left: Any) -> Any:
+    """Return the labels: from one column of numbers, or one column per level of text or categories.
+
+    They have an order if the formula lists the levels.
+    """
     terms = left.model_spec.terms
     if len(terms) != 1:
         raise InputError(
@@ -150,5 +156,9 @@ def _labels(formula: str, left: Any) -> NDArray[Any]:
     levels = [str(name).removeprefix(f"{terms[0]}[").removesuffix("]") for name in left.columns]
     if levels == list(map(str, left.columns)):
         return np.asarray(left).ravel()
-    labels: NDArray[Any] = np.array(levels)[np.asarray(left).argmax(axis=1)]
-    return labels
+    codes = np.asarray(left).argmax(axis=1)
+    if "levels=" in str(terms[0]):
+        import pandas as pd
+
+        return pd.Categorical.from_codes(codes, levels, ordered=True)
+    return np.array(levels)[codes]

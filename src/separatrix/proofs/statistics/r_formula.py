@@ -18,6 +18,8 @@ QUOTED = r"""("[^"]*"|'[^']*'|`[^`]*`)|"""
 TRANSLATIONS = (
     (r"(?<![\w.])[A-Za-z][\w.]*::", ""),
     (r"(?<![\w.])(?:as\.)?(?:factor|ordered)(?=\s*\()", "C"),
+    (r"(?<![\w.])(C\(\s*[\w.]+\s*,\s*)(?=c\()", r"\2levels="),
+    (r",\s*ordered\s*=\s*TRUE\b", ""),
     (r"(?<![\w.])as\.numeric(?=\s*\()", "I"),
     (r"\bTRUE\b", "True"),
     (r"\bFALSE\b", "False"),
