@@ -18,7 +18,7 @@ from statsmodels.duration.hazard_regression import PHReg
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
 import separatrix as sx
-from separatrix.errors import InputError, SeparationWarning
+from separatrix.errors import CertificateError, InputError, SeparationWarning
 from separatrix.proofs.estimates import check_estimate
 from tests import naive_estimate
 
@@ -227,6 +227,25 @@ def test_an_unnamed_model_is_guessed_only_if_there_is_no_choice():
         check_estimate([[0.0], [1], [0], [1]], y=ordered)
     with pytest.raises(InputError, match="order of the categories is not known"):
         check_estimate([[0.0], [1], [0], [1]], y=list("abca"), model="ordinal")
+
+
+def test_labels_without_categories_are_verified_in_the_order_of_the_certificate():
+    x, texts = np.array([[0.0], [1], [2], [3]]), ["low", "high", "low", "high"]
+    found = asked(x, y=pd.Categorical(texts, ["low", "middle", "high"], ordered=True), model="ordinal")
+    assert sx.verify(found.certificate, x, y=texts).holds
+    assert sx.verify(found.certificate, x, y=np.array(texts)).holds
+    grades = pd.Categorical([1, 3, 1, 3], [1, 2, 3], ordered=True)
+    proof = asked(x, y=grades, model="ordinal").certificate
+    assert sx.verify(proof, x, y=[1, 3, 1, 3]).holds
+    backwards = asked(x, y=pd.Categorical([1, 3, 1, 3], [3, 2, 1], ordered=True), model="ordinal").certificate
+    for certificate, y in (
+        (proof, [1, 4, 1, 4]),
+        (proof, [3, 1, 3, 1]),
+        (proof, list("abab")),
+        (backwards, [1, 3, 1, 3]),
+    ):
+        with pytest.raises(CertificateError):
+            sx.verify(certificate, x, y=y)
 
 
 # ---------------------------------------------------------------- traps

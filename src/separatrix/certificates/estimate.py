@@ -163,7 +163,7 @@ def _read_basis(fields: dict[str, Any]) -> tuple[tuple[int, ...], int]:
 def read_columns(claim: EstimateClaim, X: Any, columns: dict[str, Any]) -> Data:
     """Read the data of the regression that a claim is about."""
     with _as_claimed(claim):
-        return read_regression(X, MODELS[claim.asked.model].response, columns)
+        return read_regression(X, MODELS[claim.asked.model].response, columns, claim.classes)
 
 
 @contextmanager

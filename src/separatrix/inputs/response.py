@@ -21,8 +21,11 @@ FURTHER = ("time", "event", "entry", "strata", "groups", "trials", "weights", "w
 NUMBERS = ("y", "time", "entry", "trials", "event")  # the other columns are labels, or weights
 
 
-def read_regression(X: Any, response: str, columns: Mapping[str, Any]) -> Data:
-    """Read a regression; ``response`` says what y holds: "classes", "ordered", "numbers" or "none"."""
+def read_regression(X: Any, response: str, columns: Mapping[str, Any], order: tuple[str, ...] = ()) -> Data:
+    """Read a regression; ``response`` says what y holds: "classes", "ordered", "numbers" or "none".
+
+    If y is ordered but has no categories, they are those of the order, unless it contradicts numbers.
+    """
     need_exact_floats()
     matrix, names = read_table(X)
     n_rows, found = int(matrix.shape[0]), dict[str, NDArray[Any]]()
@@ -31,7 +34,7 @@ def read_regression(X: Any, response: str, columns: Mapping[str, Any]) -> Data:
     given = {name: value for name, value in columns.items() if value is not None}
     y = given.pop("y", None)
     if response in ("classes", "ordered"):
-        codes, classes = _classes(y, n_rows, response == "ordered")
+        codes, classes = _classes(y, n_rows, response == "ordered", order)
     elif y is not None:
         found["y"] = _numbers("y", y, n_rows)
     if "winner" in given and "loser" in given:
@@ -49,7 +52,9 @@ def read_regression(X: Any, response: str, columns: Mapping[str, Any]) -> Data:
     return Data(matrix, codes, classes, classes, names, columns=dict(sorted(found.items())))
 
 
-def _classes(y: Any, n_rows: int, ordered: bool) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+def _classes(
+    y: Any, n_rows: int, ordered: bool, order: tuple[str, ...]
+) -> tuple[NDArray[np.int64], tuple[str, ...]]:
     """Return the code of each row, and the classes in order: that of the categories, if they have one."""
     categories = getattr(getattr(y, "cat", y), "categories", None)
     if ordered and categories is not None and getattr(getattr(y, "dtype", None), "ordered", False):
@@ -58,7 +63,12 @@ def _classes(y: Any, n_rows: int, ordered: bool) -> tuple[NDArray[np.int64], tup
             raise InputError("y has a missing value", row=int(np.flatnonzero(codes < 0)[0]))
         return _of_rows(codes, n_rows), tuple(map(str, categories.tolist()))
     labels, codes = coded(one_label_per_row(y, n_rows))
-    if ordered and labels.dtype.kind not in "biuf":
+    numbers = labels.dtype.kind in "biuf"
+    places = [order.index(label) for label in map(str, labels.tolist()) if label in order]
+    known = ordered and 0 < labels.size == len(places) and len(set(order)) == len(order)
+    if known and (not numbers or places == sorted(places)):
+        return np.array(places, dtype=np.int64)[codes], order
+    if ordered and not numbers:
         raise InputError(
             f"The order of the categories is not known: {', '.join(map(str, labels[:5].tolist()))}.",
             remedy="Number them, or pass a pandas Categorical with ordered=True.",
