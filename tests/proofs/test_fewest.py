@@ -231,3 +231,13 @@ def test_a_verdict_finds_the_fewest_errors_of_its_question():
     assert sx.verify(verdict.fewest().certificate, X, y)
     with pytest.raises(sx.errors.InputError, match="fewest_errors"):
         pickle.loads(pickle.dumps(verdict)).fewest()
+
+
+def test_rows_of_zeros_are_wrong_for_every_hyperplane_through_the_origin():
+    rng = np.random.default_rng(1)
+    X, y = rng.integers(-3, 4, (30, 3)).astype(float), rng.integers(0, 2, 30)
+    X[5:9] = 0.0
+    found = sx.fewest_errors(X, y, fit_intercept=False)
+    assert found.lower == found.upper >= 4
+    assert set(range(5, 9)) <= set(found.wrong_rows.tolist())
+    assert sx.verify(found.certificate, X, y)

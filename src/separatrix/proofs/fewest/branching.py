@@ -36,8 +36,7 @@ from .error_search import ErrorSearch
 from .witnesses import Pricing, Witness
 
 UNIT = 1 << 30  # the u of leaves are multiples of 1 / UNIT
-# Rounds of cuts at a node below the root, and attempts to find a violated witness in each.
-ROUNDS, CUTS = 2, 4
+ROUNDS = 2  # of cuts at a node below the root
 WHOLE = 1e-6  # how far from an integer an x may be that is meant to be one
 
 
@@ -199,35 +198,43 @@ class Cover:
             yield
 
     def _refine(self, node: Node) -> Iterator[None]:
-        """Solve the covering program of a leaf, and add violated witnesses, a few times below the root."""
-        rounds = 0
+        """Solve the covering program of a leaf, and add violated witnesses, a few times below the root.
+
+        They are looked for at a running mean of its solutions, because these differ much from round to round;
+        if none is found there, at the last solution.
+        """
+        rounds, new, mean = 0, 0, node.x
         while node is self.root or rounds < ROUNDS:
             self._solve(node)
-            if self._closes(node) or not (yield from self._cut(node.x)):
+            mean = 0.5 * (mean + node.x) if new else node.x
+            if self._closes(node):
+                return
+            new = yield from self._cut(node.x, mean)
+            if not new and mean is node.x:
                 return
             rounds += 1
 
-    def _cut(self, x: Floats) -> Generator[None, None, int]:
-        """Look for witnesses that x violates; return how many were added.
+    def _cut(self, x: Floats, mean: Floats) -> Generator[None, None, int]:
+        """Look near the mean for witnesses that x violates; return how many were added.
 
         Rows of a witness that was found get higher prices, so that the next one differs.
         """
-        prices, new = x.copy(), 0
-        for _ in range(CUTS):
-            found = self.pricing.cheapest(prices + 1e-4 * self.draw.random(self.size), again=2)
+        prices, new = mean.copy(), 0
+        while True:
+            found = self.pricing.cheapest(prices + 1e-4 * self.draw.random(self.size))
             self.search.offer(self.pricing.weights)
             yield
-            if found is None or prices[found.places].sum() >= 1.0 - WHOLE:
-                break
-            new += self._add(self.pricing.exact(found))
-            prices[found.places] = np.maximum(prices[found.places], 0.5 + 0.5 * self.draw.random())
-        return new
+            if found is None:
+                return new
+            if x[found.places].sum() < 1.0 - WHOLE:
+                new += self._add(self.pricing.exact(found))
+            if prices[found.places].sum() >= 1.0 - WHOLE:
+                return new
+            prices[found.places] += 0.5 + 0.5 * self.draw.random()
 
     def _branching_row(self, node: Node) -> int | None:
         """Return the place of the row whose x is closest to one half."""
-        free = np.ones(self.size, dtype=bool)
-        free[list(node.lost | node.kept)] = False
-        rows = np.flatnonzero(free & (node.x > WHOLE))
+        rows = np.setdiff1d(np.flatnonzero(node.x > WHOLE), list(node.lost | node.kept))
         return int(rows[np.argmin(np.abs(node.x[rows] - 0.5))]) if rows.size else None
 
     def _solve(self, node: Node) -> None:

@@ -347,9 +347,7 @@ class _Run:
         found = self._proof(signed)
         if found.status is Separation.SEPARABLE and found.weights is not None:
             self._accept(found.weights)
-        if found.witness is None:
-            return None
-        return Witness.of(signed, found.witness)
+        return None if found.witness is None else Witness.of(signed, found.witness)
 
     def _proof(self, signed: SignedRows) -> Proof:
         question = replace(claim_of_rows(self.claim), excluded=tuple(np.flatnonzero(~signed.inside).tolist()))
@@ -451,8 +449,7 @@ class _Run:
 def _closing(cover: Cover) -> Iterator[None]:
     """Narrow the bracket of some rows until it is closed."""
     yield from cover.search.trim()
-    every = np.arange(cover.size)
-    for _ in take_turns([(cover.search.steps(every), 1.0), (cover.steps(), 4.0)]):
+    for _ in take_turns([(cover.search.steps(np.arange(cover.size)), 1.0), (cover.steps(), 4.0)]):
         yield
         if cover.closed:
             return
@@ -460,11 +457,10 @@ def _closing(cover: Cover) -> Iterator[None]:
 
 def take_turns(jobs: list[tuple[Iterator[None], float]]) -> Iterator[None]:
     """Do steps of the jobs in turn, so that each gets its share of the time, until all have ended."""
-    spent = {job: 0.0 for job, _ in jobs}
+    shares = dict(jobs)
+    spent = dict.fromkeys(shares, 0.0)
     while spent:
-        job = min(
-            ((job, spent[job] / share) for job, share in jobs if job in spent), key=lambda each: each[1]
-        )[0]
+        job = min(spent, key=lambda each: spent[each] / shares[each])
         begin = time.perf_counter()
         try:
             next(job)

@@ -89,27 +89,28 @@ class Pricing:
         )
         self.weights = np.zeros(self.width)
 
-    def cheapest(self, prices: Floats, root: int | None = None, *, again: int = 0) -> Support | None:
+    def cheapest(self, prices: Floats, root: int | None = None) -> Support | None:
         """Return a cheap witness for given prices of the rows; with a root, one that has that signed row.
 
         The linear program multiplies each price by a multiplier, while the price of a witness is the plain
-        sum. So it is solved ``again`` with prices divided by the multipliers, as long as that makes the
-        witness cheaper. None if there is no witness. Raises OutOfTime.
+        sum. So without a root it is solved again with prices divided by the multipliers, as long as that
+        makes the witness cheaper. None if there is no witness. Raises OutOfTime.
         """
-        found = self._solve(prices, root)
+        found, least, scale = None, math.inf, np.ones(prices.size)
+        while (other := self._solve((prices + 1e-3) / scale, root)) is not None:
+            own = other.reshape(-1, self.rows.rivals).sum(axis=1)
+            used = own > SUPPORT * own.max()
+            price = float((prices + 1e-3)[used].sum())
+            if price >= least - 1e-9:
+                break
+            found, least, scale = other, price, own / own.max() + 0.3 / np.count_nonzero(used)
+            if root is not None:
+                break
         if found is None:
             return None
-        for _ in range(again):
-            own = found.reshape(-1, self.rows.rivals).sum(axis=1)
-            used = own > SUPPORT * own.max()
-            scale = own / own.max() + 0.3 / np.count_nonzero(used)
-            other = self._solve((prices + 1e-3) / scale, root)
-            if other is None or self._price(other, prices) >= self._price(found, prices) - 1e-9:
-                break
-            found = other
-        used = np.flatnonzero(found > SUPPORT * found.max())
-        used = used[np.argsort(-found[used], kind="stable")]
-        return Support(np.unique(used // self.rows.rivals), self.ids[used], found[used])
+        signed = np.flatnonzero(found > SUPPORT * found.max())
+        signed = signed[np.argsort(-found[signed], kind="stable")]
+        return Support(np.unique(signed // self.rows.rivals), self.ids[signed], found[signed])
 
     def exact(self, found: Support) -> Witness | None:
         """Return the exact witness on a support, or None if no exact one has all of these rows."""
@@ -117,10 +118,6 @@ class Pricing:
         if exact is None or exact.ids.size < found.ids.size:
             return None
         return Witness.of(self.rows.signed, exact)
-
-    def _price(self, multipliers: Floats, prices: Floats) -> float:
-        own = multipliers.reshape(-1, self.rows.rivals).sum(axis=1)
-        return float((prices + 1e-3)[own > SUPPORT * own.max()].sum())
 
     def _solve(self, prices: Floats, root: int | None) -> Floats | None:
         """Return the multipliers of the linear program, or None; without a root, keep its dual values."""
