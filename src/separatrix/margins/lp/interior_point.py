@@ -163,8 +163,12 @@ class _Path:
         change = (self.matrix @ self._solved(pull)) / self.slacks
         if not float(np.abs(change).max()) < EVEN:
             return False
-        self.multipliers = self.multipliers * (1.0 - change)
-        self.even = True
+        corrected = self.multipliers * (1.0 - change)
+        left = self.matrix.T @ corrected
+        left[-1] = 0.0
+        if not float(np.abs(left).max()) <= 0.5 * float(np.abs(pull).max()):
+            return False  # the bounds of the weights still hide what the rows need
+        self.multipliers, self.even = corrected, True
         return True
 
     def _direction(self, products: Floats, missing: Floats | float) -> tuple[Floats, Floats, Floats]:
