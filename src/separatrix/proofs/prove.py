@@ -43,6 +43,7 @@ from .search import (
 from .signed_rows import SignedRows
 from .strategies import STRATEGIES
 from .strategies.conflicts import conflicts
+from .strategies.sparse_elimination import Elimination, settle
 
 FEW = 10_000  # numbers of the rows of a proof that are summed within a fraction of a second
 
@@ -103,6 +104,37 @@ class PartitionJudge(Protocol):
     def due(self, deadline: Deadline) -> PartitionJudge:
         """Return the same judge with another deadline."""
         ...
+
+
+@dataclass(frozen=True, eq=False)
+class SettledJudge:
+    """The judge of all rows, asked about those that columns of one sign do not settle."""
+
+    judge: PartitionJudge
+    whole: SignedRows
+    rest: Elimination
+
+    def total(self, signed: SignedRows, ids: Ints) -> dict[int, dict[int, int]]:
+        """Return the exact sum of some signed rows: for each coordinate, integers by exponent of two."""
+        return self.judge.total(signed, ids)
+
+    def separates(self, weights: Weights, signed: SignedRows, tight: Mask) -> bool:
+        """Whether the weights, extended to the settled rows, separate all rows but the tight ones."""
+        extended = self.rest.exactly_extended(weights, self.whole)
+        among = np.isin(self.whole.ids, signed.ids[tight])
+        return extended is not None and self.judge.separates(extended, self.whole, among)
+
+    def accept(self, proof: Proof) -> bool:
+        """Whether a partition of the rows that are left proves one of all rows, in which some are strict."""
+        weights = proof.weights or ((0,) * self.whole.block,)
+        extended = self.rest.exactly_extended(weights, self.whole)
+        return extended is not None and self.judge.accept(
+            replace(proof, status=Separation.QUASI_SEPARABLE, weights=extended)
+        )
+
+    def due(self, deadline: Deadline) -> SettledJudge:
+        """Return the same judge with another deadline."""
+        return replace(self, judge=self.judge.due(deadline))
 
 
 class Judge:
@@ -187,9 +219,14 @@ def prove(signed: SignedRows, judge: Judge, *, quasi: bool, exact: bool = False)
     known = Knowledge()
     with suppress(OutOfTime):
         match search(problem, known):
-            case Inseparable(Combination() as witness, more):
+            case Inseparable(Combination() as witness) as plain:
                 if judge.accept(_plain_proof(signed, witness)) and quasi:
-                    modulo_primes(partial(_partition, problem, known, judge, (witness, *more)))
+                    rest = settle(signed)
+                    if rest is not None:
+                        part = signed.part(signed.ids[rest.places])
+                        problem = problem.about(part, "rows left")
+                    strict = judge if rest is None else SettledJudge(judge, signed, rest)
+                    modulo_primes(partial(_partition, problem, known, strict, plain))
     found = replace(judge.best, steps=tuple(known.steps))
     return found if found.witness is not None else replace(found, upper=known.upper, lower=known.lower)
 
@@ -200,7 +237,7 @@ def prove_partition(signed: SignedRows, judge: PartitionJudge) -> tuple[SearchSt
     strategies = tuple(each for each in STRATEGIES if each.name != "conflicts")  # every row has its own sign
     problem, known = Problem(signed, strategies, lambda _: False, everything), Knowledge()
     with suppress(OutOfTime):
-        modulo_primes(partial(_partition, problem, known, judge, ()))
+        modulo_primes(partial(_partition, problem, known, judge, None))
     return tuple(known.steps)
 
 
@@ -252,17 +289,20 @@ def _partition(
     problem: Problem,
     known: Knowledge,
     judge: PartitionJudge,
-    combinations: tuple[Combination, ...],
+    plain: Inseparable | None,
     prime: int,
 ) -> None:
     """Find Tucker's partition: add tight rows until the others are separated by hyperplanes through them.
+
+    The search begins with what proved that no weights separate, if that was asked.
 
     Raises Misled if rows are tight modulo the prime, but not in the integers.
     """
     signed = problem.rows
     equal = signed.span_basis(prime, signed.first_equal)
     positive: dict[int, Rational] = dict.fromkeys(equal.tolist(), 0)
-    for each in combinations:
+    witness, weights = (None, None) if plain is None else (plain.multipliers, plain.weights)
+    for each in () if plain is None or witness is None else (witness, *plain.more):
         _grow(positive, each, signed.first_equal)
     while True:
         signed.deadline.need()
@@ -271,7 +311,9 @@ def _partition(
         tight = signed.spanned(basis, prime)
         accept = partial(judge.separates, signed=signed, tight=tight)
         found: Attempt | None = None
-        if not tight.all():
+        if weights is not None and not tight.all() and accept(weights):
+            found = Separated(weights)
+        elif not tight.all():
             found = search(
                 replace(problem, accept=accept, among=~tight, tight=basis, prime=prime, approximate=None),
                 known,
@@ -279,6 +321,7 @@ def _partition(
         match found:
             case Inseparable(Combination() as further):
                 _grow(positive, further, signed.first_equal)
+                weights = found.weights
                 continue
             case None | Separated():
                 multipliers = None
@@ -289,7 +332,6 @@ def _partition(
                     )
                 status = Separation.OVERLAPPING if found is None else Separation.QUASI_SEPARABLE
                 weights = None if found is None else found.weights
-                witness = combinations[0] if combinations else None
                 judge.accept(Proof(status, weights, multipliers, witness=witness))
         return
 

@@ -59,11 +59,13 @@ class Separated:
 class Inseparable:
     """Multipliers that prove that no weights separate. ``more`` of them help to find all tight rows.
 
-    None means that the checker has accepted approximate multipliers.
+    None means that the checker has accepted approximate multipliers. ``weights`` may separate all rows that
+    these multipliers do not make tight.
     """
 
     multipliers: Combination | None
     more: tuple[Combination, ...] = ()
+    weights: Weights | None = None
 
 
 @dataclass(frozen=True, eq=False)

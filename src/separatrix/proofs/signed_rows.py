@@ -210,11 +210,14 @@ class SignedRows:
 
     @cached_property
     def n_used(self) -> int:
-        """How many coordinates rows with signs use, if they are sparse and in memory; else all of them."""
-        if self.joint or not self.rows.sparse or self.rows.local is None:
+        """How many coordinates rows with signs use, if they are in memory; else all of them."""
+        if self.joint or self.rows.local is None:
             return self.width
         rows = self.matrix if self.inside.all() else self.matrix[self.order]
-        return int(np.count_nonzero(np.bincount(rows.indices, minlength=1))) + self.lift
+        if self.rows.sparse:
+            return int(np.count_nonzero(np.bincount(rows.indices, minlength=1))) + self.lift
+        unseen = ~(rows[:1000] != 0).any(axis=0)
+        return self.width - int(np.count_nonzero(~(rows[:, unseen] != 0).any(axis=0)))
 
     def part(self, ids: Ints) -> SignedRows:
         """Return the question about some of the rows alone; it is not joint."""

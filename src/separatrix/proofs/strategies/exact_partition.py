@@ -43,25 +43,31 @@ class ExactPartition:
         ids = problem.rows.ids[problem.among]
         members = problem.hard_rows(known)
         members = members if members.size else problem.sample(WORKING_SET)
-        if ids.size * problem.rows.width <= NUMBERS:
+        if ids.size * problem.rows.n_used <= NUMBERS:
             members = np.append(members, np.setdiff1d(ids, members))
         while True:
             problem.deadline.need()
             with calm_threads(problem.rows.width):
                 found = _decide(problem, members)
-            if found is None or isinstance(found, Combination):
-                return Learned() if found is None else Inseparable(found)
-            weights = problem.rows.whole_weights(found)
+            if found is None:
+                return Learned()
+            combination, by_column = found
+            weights = problem.rows.whole_weights(by_column)
+            if combination is not None:
+                return Inseparable(combination, weights=weights)
             if problem.accept(weights):
                 return Separated(weights)
-            fresh = _violated(problem, np.setdiff1d(ids, members), found)
+            fresh = _violated(problem, np.setdiff1d(ids, members), by_column)
             if not fresh.size:
                 return Learned()
             members = np.append(members, fresh)
 
 
-def _decide(problem: Problem, members: Ints) -> Combination | dict[int, int] | None:
-    """Return multipliers, or weights by coordinate. Tight rows are given with both signs."""
+def _decide(problem: Problem, members: Ints) -> tuple[Combination | None, dict[int, int]] | None:
+    """Return multipliers, if some row is tight, and weights by coordinate; None if rounding hid the answer.
+
+    The tight rows of the problem are given with both signs.
+    """
     n_tight = problem.tight.size
     rows = problem.rows.integers(np.concatenate([problem.tight, members]))
     both = with_negatives(rows.matrix, n_tight)
@@ -71,14 +77,15 @@ def _decide(problem: Problem, members: Ints) -> Combination | dict[int, int] | N
         alternative = gordan(both, n_tight, problem.deadline)
         if alternative is None:
             return None
-        found = Partition(alternative[0], np.arange(len(alternative[1])), list(alternative[1]))
+        separating, multipliers = alternative
+        found = Partition(separating or [0] * both.ncols(), np.arange(len(multipliers)), list(multipliers))
     for i, value in zip(found.tight.tolist(), found.multipliers, strict=True):
         values[i % len(values)] += value if i < len(values) else -value
-    own = values[n_tight:]
-    if not any(own):
-        return _by_column(rows, found.weights)
+    own, weights = values[n_tight:], _by_column(rows, found.weights)
     used = [i for i, value in enumerate(own) if value]
-    return Combination(members[used], [own[i] for i in used], problem.tight, values[:n_tight])
+    if not used:
+        return None, weights
+    return Combination(members[used], [own[i] for i in used], problem.tight, values[:n_tight]), weights
 
 
 def _by_column(rows: IntegerRows, weights: list[int]) -> dict[int, int]:

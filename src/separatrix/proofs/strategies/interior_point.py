@@ -22,6 +22,7 @@ from ...rows.protocol import Floats, Ints, Mask
 from ...sparse import dense, sparse
 from ..search import MOST_COLUMNS, NO_ROWS, Attempt, Inseparable, Knowledge, Learned, Problem, Separated
 from ..signed_rows import SignedRows, largest_sizes, row_scales
+from .exact_partition import NUMBERS
 
 # Columns. Each step solves a system of that size.
 FEWEST = 200
@@ -41,18 +42,21 @@ class InteriorPoint:
     def applies(self, problem: Problem) -> bool:
         """Whether there are many coordinates, and more signed rows than coordinates.
 
-        The systems that are solved have the size of the coordinates that tight rows leave.
+        The systems that are solved have the size of the coordinates that tight rows leave. If those are few,
+        the path shows all further tight rows at once, and the simplex method some of them.
         """
         signed = problem.rows
-        if signed.small or signed.n_used > MOST_COLUMNS:
+        if signed.small or signed.n_used > MOST_COLUMNS or signed.n_used <= FEWEST:
             return False
-        return FEWEST < signed.n_used - problem.tight.size < problem.ids.size
+        left = signed.n_used - problem.tight.size
+        return left < problem.ids.size and (left > FEWEST or problem.tight.size > 0)
 
     def attempt(self, problem: Problem, known: Knowledge) -> Attempt:
         """Solve, and add rows that the weights get wrong, until they get no row wrong."""
         signed, width = problem.rows, problem.rows.n_used - problem.tight.size
         hard, directions, pruned = problem.hard_rows(known), _directions(problem), False
-        few = np.union1d(hard, problem.sample(max(0, ROWS_PER_COLUMN * width - hard.size)))
+        wanted = max(ROWS_PER_COLUMN * width, NUMBERS // width if problem.tight.size else 0)
+        few = np.union1d(hard, problem.sample(max(0, wanted - hard.size)))
         while True:
             # before the rows are read, which may take as long; sparse rows may take less
             if not signed.rows.sparse:

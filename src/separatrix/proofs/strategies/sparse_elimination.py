@@ -16,6 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
 from typing import Any
 
 import numpy as np
@@ -23,7 +25,7 @@ import numpy as np
 from ...deadline import NEVER, Deadline
 from ...rows.protocol import Floats, Ints
 from ...sparse import sparse
-from ..exact.integer_rows import relative_floats
+from ..exact.integer_rows import reduced, relative_floats
 from ..search import (
     Attempt,
     Inseparable,
@@ -35,6 +37,7 @@ from ..search import (
     search,
     search_part,
 )
+from ..signed_rows import SignedRows
 
 FEWEST = 700  # columns from which on it is worth the time
 FREQUENT = 250  # columns of the first part in frequent columns; each further part has twice as many
@@ -133,7 +136,7 @@ class Elimination:
         None if no floats are large enough. Raises OutOfTime.
         """
         found = weights.copy()
-        largest = float(np.abs(found).max(initial=0.0))
+        largest = float(np.abs(found).max(initial=0.0)) or 1.0
         with np.errstate(over="ignore", invalid="ignore"):
             for part in reversed(self.settled):
                 deadline.need()
@@ -141,9 +144,31 @@ class Elimination:
                 # need a larger weight than the next: with twice the need, a thousand leave the floats.
                 lost = 1e-12 * (abs(part.rows) @ np.abs(found)) - part.rows @ found
                 need = 1.001 * float((lost / part.gains).max())
-                found[part.columns] += part.signs * max(need, largest, np.finfo(np.float64).tiny)
+                found[part.columns] += part.signs * max(need, largest)
                 largest = max(largest, float(np.abs(found[part.columns]).max()))
         return found if np.isfinite(found).all() else None
+
+    def exactly_extended(self, weights: Weights, signed: SignedRows) -> Weights | None:
+        """Do the same for exact weights, up to a factor: those of all other columns stay as they are."""
+        (own,) = weights
+        near = self.extended(np.ldexp(relative_floats(own), signed.exponents), signed.deadline)
+        if near is None:
+            return None
+        exact = list(map(Fraction, own))
+        top = max(map(abs, exact)) or Fraction(1)
+        for part in self.settled:
+            for column in part.columns.tolist():
+                exact[column] = Fraction(near[column]) / Fraction(2) ** int(signed.exponents[column]) * top
+        common = lcm(*(value.denominator for value in exact))
+        return (tuple(reduced([int(value * common) for value in exact])),)
+
+
+def settle(signed: SignedRows) -> Elimination | None:
+    """Eliminate rows of two classes in memory by columns of one sign; None if that settles no row."""
+    if signed.small or signed.joint or signed.copied or signed.rows.local is None:
+        return None
+    rest = eliminate(signed.column_scaled(signed.ids), signed.deadline)
+    return rest if rest.settled else None
 
 
 def eliminate(rows: Any, deadline: Deadline = NEVER) -> Elimination:
