@@ -21,7 +21,15 @@ from numpy.typing import NDArray
 
 from ..errors import InputError, LabelError
 from ..float_environment import need_exact_floats
-from .matrix import as_objects, distributed, is_collection, is_missing, read_table, refuse_masked
+from .matrix import (
+    as_objects,
+    distributed,
+    is_collection,
+    is_missing,
+    not_a_number,
+    read_table,
+    refuse_masked,
+)
 
 __all__ = ["codes_of", "hits", "need_intercept", "one_label_per_row"]
 
@@ -97,10 +105,7 @@ def read_data(X: Any, y: Any, *, check_finite: bool = True) -> Data:
 def read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     """Return one finite, non-negative weight per row; a single number is used for all rows."""
     given = sample_weight.compute() if is_collection(sample_weight) else sample_weight
-    try:
-        weights = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError("sample_weight must hold numbers, one for each row, and none missing.") from None
+    weights = read_numbers("sample_weight", given)
     weights = np.full(n_rows, float(weights)) if weights.ndim == 0 else weights
     if weights.shape != (n_rows,):
         raise InputError(
@@ -114,6 +119,20 @@ def read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
             "to leave a row out, give it weight zero."
         )
     return weights
+
+
+def read_numbers(name: str, values: Any) -> NDArray[np.float64]:
+    """Return real numbers as floats, and missing ones as NaN; ``name`` is what errors call them."""
+    refuse_masked(values, name)
+    found = np.asarray(values)
+    odd = "" if found.dtype.kind in "biuf" else str(found.dtype)
+    if found.dtype.kind == "O":
+        cells = found.ravel().tolist()
+        odd, missing = not_a_number(cells), np.array(list(map(is_missing, cells)), dtype=bool)
+        found = np.where(missing.reshape(found.shape), np.nan, found)
+    if odd:
+        raise InputError(f"{name} must hold numbers, one for each row. Got {odd} instead.", parameter=name)
+    return found.astype(np.float64, copy=False)
 
 
 def hits(found: NDArray[Any], y: Any, sample_weight: Any) -> tuple[float, float]:

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..float_environment import need_exact_floats
-from .data import Data, coded, one_label_per_row, read_weights
-from .matrix import is_missing, not_a_number, read_table, refuse_masked
+from .data import Data, coded, one_label_per_row, read_numbers, read_weights
+from .matrix import read_table
 
 # The columns beside the design matrix and the response, by the names of parameters and options.
 FURTHER = ("time", "event", "entry", "strata", "groups", "trials", "weights", "winner", "loser")
@@ -79,20 +79,12 @@ def _classes(
 
 def _numbers(name: str, values: Any, n_rows: int) -> NDArray[np.float64]:
     """Return finite numbers, one for each row; events are zeros and ones."""
-    refuse_masked(values, name)
-    found = np.asarray(values)
-    odd = "" if found.dtype.kind in "biuf" else str(found.dtype)
-    if found.dtype.kind == "O":
-        cells = found.ravel().tolist()
-        odd, found = not_a_number(cells), np.array([np.nan if is_missing(each) else each for each in cells])
-    if odd:
-        raise InputError(f"{name} must hold numbers, one for each row. Got {odd} instead.", parameter=name)
-    numbers = found.astype(np.float64, copy=False)
+    numbers = read_numbers(name, values)
     numbers = numbers.ravel() if numbers.ndim == 2 and numbers.shape[1] == 1 else numbers
     wrong = np.flatnonzero(~np.isfinite(_of_rows(numbers, n_rows, name)))
     if wrong.size:
         raise InputError(f"{name} has a value that is missing or infinite", row=int(wrong[0]), parameter=name)
-    if found.dtype.kind in "iuO" and (np.abs(numbers) >= 2.0**53).any():
+    if np.asarray(values).dtype.kind in "iuO" and (np.abs(numbers) >= 2.0**53).any():
         raise InputError(f"{name} has integers that floats do not hold.", parameter=name)
     if name == "event" and not np.isin(numbers, (0.0, 1.0)).all():
         raise InputError(
@@ -105,9 +97,8 @@ def _numbers(name: str, values: Any, n_rows: int) -> NDArray[np.float64]:
 
 def _labels(name: str, values: Any, n_rows: int) -> NDArray[Any]:
     """Return the label of the group of each row; numbers may be fractions."""
-    found = np.asarray(values)
-    if found.dtype.kind == "f":
-        return _numbers(name, found, n_rows)
+    if np.asarray(values).dtype.kind == "f":
+        return _numbers(name, values, n_rows)
     return _of_rows(one_label_per_row(values), n_rows, name)
 
 
