@@ -287,6 +287,8 @@ def test_points_as_small_as_floats_can_be_have_a_picture():
     shown = sx.plot.RunDisplay.from_estimator(model, X, y)
     left, right = shown.ax_.get_xlim()
     assert left < 0.0 < right
+    found = sx.plot.ErrorsDisplay.from_data(X, [1, 0, 0]).found
+    assert found.upper == 1
 
 
 def test_one_column_is_a_line():

@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.collections import PolyCollection
 
 from ..errors import InputError
+from ..proofs.exact.integer_rows import relative_floats
 from ..proofs.fewest.fewest_errors import FewestErrors, fewest_errors
 from ..result import Floats
 from ..views.model import Points, flat_plane, hull_rows, read_points
@@ -100,7 +101,8 @@ class ErrorsDisplay(Display):
         self._draw_bracket(colors)
 
     def _scores(self, places: Floats) -> Floats:
-        weights = np.array([[float(value) for value in each] for each in self.found.weights])
+        exact = [value for each in self.found.weights for value in each]  # may be beyond floats
+        weights = relative_floats(exact).reshape(len(self.found.weights), -1)
         inner = self.points.table.shape[1]
         scores = places[:, :inner] @ weights[:, :inner].T
         scores = scores + weights[:, inner] if weights.shape[1] > inner else scores
