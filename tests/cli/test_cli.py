@@ -708,3 +708,8 @@ def test_the_second_checker_is_told_the_name_of_the_target(tmp_path):
         "4 rows, target recovered, all other columns: 2."
         in fine("verify", proof, table, "--independent").stdout
     )
+
+
+def test_an_example_in_the_help_is_one_line_that_can_be_copied():
+    told = fine("check", "--help", columns=80).stdout
+    assert "separatrix check patients.parquet --target ill --exclude id --report report.html\n" in told

@@ -73,7 +73,8 @@ def declared(command: Callable[..., None]) -> Callable[..., None]:
 
     shown: Any = run
     shown.__signature__, shown.__annotations__ = Signature(options), {}
-    shown.__doc__ = inspect.cleandoc(command.__doc__ or "").partition("\nOptions\n")[0]
+    told = inspect.cleandoc(command.__doc__ or "").partition("\nOptions\n")[0]
+    shown.__doc__ = re.sub(r"(?m)^(?=    separatrix )", "\b\n", told)  # commands are not wrapped
     return run
 
 
