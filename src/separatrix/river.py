@@ -333,11 +333,11 @@ def _numbers(name: Any, column: Any) -> NDArray[Any]:
     for value in values.ravel().tolist():
         try:
             number = not isinstance(value, str) and float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             number = False
         if number is False:
             raise InputTypeError(
-                f"The feature {name!r} is {value!r}, which is not a number.",
+                f"The feature {name!r} is {value!r}, which is not a number within floats.",
                 remedy="Encode it first, for example with river.preprocessing.OneHotEncoder().",
                 parameter="X",
             )

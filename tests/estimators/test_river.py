@@ -169,6 +169,7 @@ def test_it_is_part_of_a_pipeline_of_river():
         (lambda model: model.learn_one({"a": "red"}, 1), InputTypeError, "OneHotEncoder"),
         (lambda model: model.learn_one({"new": 1.0, "a": "red"}, 1), InputTypeError, "OneHotEncoder"),
         (lambda model: model.learn_one({"a": None}, 1), InputTypeError, "not a number"),
+        (lambda model: model.learn_one({"a": 2**2000}, 1), InputTypeError, "not a number within floats"),
         (lambda model: model.learn_one({"a": float("nan")}, 1), InputError, "NaN.*'a'"),
         (lambda model: model.learn_one({"a": 1.0}, None), LabelError, "class label"),
         (lambda model: model.learn_many(pd.DataFrame({"a": [1.0]}), [0, 1]), InputError, "one label per row"),

@@ -396,6 +396,16 @@ def test_what_is_not_a_number_is_never_read_as_one(name, values):
         )
 
 
+def test_one_penalized_column_is_named_whole():
+    frame = pd.DataFrame({"a": [0, 1, 2, 3], "b": [1, 0, 1, 0], "ab": [0, 0, 1, 1]})
+    y = [0, 1, 1, 0]
+    listed, alone = (check_estimate(frame, y=y, penalized=each) for each in (["ab"], "ab"))
+    assert listed.asked == alone.asked
+    for wrong in ("nope", ["nope"], [-1]):
+        with pytest.raises(InputError, match="There is no column"):
+            check_estimate(frame, y=y, penalized=wrong)
+
+
 def test_a_negative_count_is_named_by_its_row():
     with pytest.raises(InputError, match=r"A count must not be negative: row 1\."):
         check_estimate([[0.0], [1.0]], y=[1, -1], model="poisson")

@@ -234,8 +234,8 @@ def _model(name: str | None, asked: Asked) -> str:
 
 def _places(penalized: Sequence[int | str], names: Sequence[str] | None) -> tuple[int, ...]:
     """Return the numbers of columns that are given by number or name."""
-    known = list(names or ())
-    for each in penalized:
-        if isinstance(each, str) and each not in known:
+    known, listed = list(names or ()), [penalized] if isinstance(penalized, str) else penalized
+    for each in listed:
+        if each not in known if isinstance(each, str) else each < 0:
             raise InputError(f"There is no column {each!r}.", parameter="penalized")
-    return tuple(sorted({known.index(each) if isinstance(each, str) else int(each) for each in penalized}))
+    return tuple(sorted({known.index(each) if isinstance(each, str) else int(each) for each in listed}))
