@@ -92,8 +92,8 @@ class ErrorsDisplay(Display):
         shapes = [places[list(dict.fromkeys(each.rows))] for each in self.found.certificate.witnesses]
         corners = [each[hull_rows(each)] if len(each) > 2 else each for each in shapes]
         self.witnesses_ = PolyCollection(corners, closed=True, zorder=2.0)
-        red, green, blue = colors.mix(colors.ink, 1.0)
-        self.witnesses_.set(facecolor=(red, green, blue, 0.12), edgecolor=colors.ink, linewidth=0.9)
+        ink, faint = colors.mix(colors.ink, 1.0), min(1.0, 10.0 / max(1, len(corners)))
+        self.witnesses_.set(facecolor=(*ink, 0.12 * faint), edgecolor=(*ink, faint), linewidth=0.9)
         self.ax_.add_collection(self.witnesses_, autolim=False)
         sizes, wrong = point_sizes(None, len(places)), self.found.wrong_rows
         self.points_ = draw_points(self.ax_, colors, places, codes, n_classes, sizes)
@@ -109,19 +109,18 @@ class ErrorsDisplay(Display):
         return np.hstack([-scores, scores]) if weights.shape[0] == 1 else scores
 
     def _draw_bracket(self, colors: Palette) -> None:
-        seconds, lower, upper = (
-            np.array(each, dtype=float) for each in zip(*self.found.history, strict=True)
-        )
+        seconds, lower, upper = np.array(self.found.history, dtype=float).T
         seconds = np.append(seconds, 1.1 * seconds[-1])
         lower, upper = np.append(lower, lower[-1]), np.append(upper, upper[-1])
         (ax,) = self._more_axes
         ax.fill_between(seconds, lower, upper, step="post", color=colors.tint(0, BAND), linewidth=0.0)
-        (self.upper_line_,) = ax.step(seconds, upper, where="post", color=colors.color(0))
-        (self.lower_line_,) = ax.step(seconds, lower, where="post", color=colors.color(1), linewidth=2.6)
-        ax.set(xlabel="seconds", ylabel="errors", xlim=(0.0, seconds[-1]))
+        ends = {"where": "post", "color": colors.ink}
+        (self.upper_line_,) = ax.step(seconds, upper, label="found: at most", linestyle="--", **ends)
+        (self.lower_line_,) = ax.step(seconds, lower, label="proved: at least", linewidth=2.6, **ends)
         top = min(upper[0], 3.0 * upper[-1] + 1.0)  # the first weights may be poor
-        ax.set_ylim(0.0, 1.05 * top)
-        ax.set_title("Both ends")
+        ax.set(xlabel="seconds", ylabel="errors", xlim=(0.0, seconds[-1]), ylim=(0.0, 1.05 * top))
+        ax.locator_params(axis="y", integer=True)
+        ax.legend(loc="upper right")
 
     def _title(self) -> str:
         lower, upper = self.found.lower, self.found.upper

@@ -252,7 +252,7 @@ def _fewest(findings: Findings) -> Markup:
     found = findings.fewest
     if found is None:
         return Markup()
-    labels = "A row that every smallest set contains may have a wrong label: look at these rows first."
+    labels = "Rows with wrong labels are often among these: look for label errors here first."
     listing = _table(tables.wrong_table(found, findings.data))
     return _card(
         "Nearly separable: these rows", tag("p", found.summary()), listing, tag("p", labels, class_="note")
