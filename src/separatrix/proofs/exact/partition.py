@@ -134,13 +134,15 @@ def _partition(rows: Any, prime: int, deadline: Deadline) -> Partition | None:
         path = solve_interior(balanced.values, deadline)
         if path.status is Status.TIME_LIMIT:
             raise OutOfTime
+        if not (np.isfinite(path.weights).all() and np.isfinite(path.multipliers).all()):
+            return None
         near_zero = path.tight & (path.status is not Status.REACHED)
         if path.even or near_zero.all():
             basis = _basis(columns.numbers, balanced, path.multipliers, prime, deadline)
             found = _all_tight(width, columns.numbers, balanced, path.multipliers, basis, deadline)
             if found is not None:
                 return found
-            if near_zero.all():
+            if near_zero.all() or not path.weights.any():
                 among = np.isin(everything, basis)
                 continue
         weights = _vanishing(columns.numbers, balanced, near_zero, path, prime, deadline)
@@ -217,11 +219,7 @@ def _basis(numbers: Any, balanced: Balanced, near: Floats, prime: int, deadline:
     deadline.need(operations=2.0 * balanced.values.size * min(balanced.values.shape))
     weighted = balanced.values * near[:, None]
     order: Ints = scipy.linalg.qr(weighted.T, mode="r", pivoting=True)[-1].astype(np.int64)
-    for size in (2 * numbers.ncols(), order.size):
-        found = order[pivot_columns(part(numbers, order[:size]).transpose(), prime, deadline)]
-        if found.size == numbers.ncols():
-            break
-    return found
+    return order[pivot_columns(part(numbers, order).transpose(), prime, deadline)]
 
 
 def gordan(rows: Any, n_tight: int = 0, deadline: Deadline = NEVER) -> tuple[list[int], list[int]] | None:
