@@ -11,8 +11,8 @@ from scipy import sparse
 
 from separatrix.certificates import digest
 from separatrix.errors import InputError
-from separatrix.files import spill
 from separatrix.inputs.data import read_data
+from separatrix.rows import spill
 
 SHORT = 64  # bytes of a piece here, so that small data have many
 

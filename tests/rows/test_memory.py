@@ -19,12 +19,12 @@ import pytest
 
 from separatrix.cli.app import load
 from separatrix.files.formats import parquet
-from separatrix.files.spill import Spill
 from separatrix.files.table import open_table
 from separatrix.perceptron.orders import solve_perceptron
 from separatrix.report import tables as report_tables
 from separatrix.rows import threads
 from separatrix.rows.memory import as_rows
+from separatrix.rows.spill import Spill
 
 MEMORY, FIXED, BYTES_A_ROW = 256, 350, 100  # megabytes that are allowed, and what the help says comes beside
 NUMBERS = 125_000_000  # in a file of 1 GB

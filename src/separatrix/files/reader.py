@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, LabelError
+from ..rows.spill import Spill
 from ..sparse import sparse
 from .arrow import release_arrow
 from .encoding import Encoding, shown
 from .label_spelling import doubts
 from .request import Request
 from .source.detect import ChangedFileError, OtherMeaningError, Source, free_memory, need_unchanged
-from .spill import Spill
 
 T = TypeVar("T")
 Batch = tuple[Any, NDArray[Any] | None]  # X, dense or CSR, and y; None without a target

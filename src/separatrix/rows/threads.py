@@ -18,7 +18,7 @@ WORTH_A_THREAD = 1 << 17
 # No piece of work reads more numbers than this, because Ctrl-C is handled between two pieces.
 MOST_AT_ONCE = 1 << 22
 
-# Called after each piece of work; see `files.spill`, which maps matrices that are larger than memory.
+# Called after each piece of work; see `spill`, which maps matrices that are larger than memory.
 after_pieces: list[Callable[[], None]] = []
 
 _pool: ThreadPoolExecutor | None = None

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import OutputError
-from ..rows import threads
 from ..sparse import sparse
+from . import threads
 
 MOST_ENTRIES = 2**31 - 1
 TYPES = (np.float64, np.int32)  # of the numbers of a matrix, and of the columns of a sparse one
