@@ -9,10 +9,8 @@ import os
 import pathlib
 import pickle
 import re
-import signal
 import subprocess
 import sys
-import time
 import zipfile
 
 import numpy as np
@@ -545,55 +543,6 @@ def test_the_program_itself_answers_and_keeps_its_streams_apart(clinic):
 
 CSV_ROWS = "".join(f"{k % 7},{(k * k) % 11},{int((k * 3) % 7 > 3)}\n" for k in range(60))
 SVM_ROWS = "".join(f"{int((k * 3) % 7 > 3)} 1:{k % 7} {2 + k % 5}:{(k * k) % 11}\n" for k in range(60))
-
-
-@pytest.mark.parametrize(("head", "rows"), [("a,b,label\n", CSV_ROWS), ("", SVM_ROWS)])
-def test_rows_of_a_pipe_are_learnt_while_it_is_open(head, rows, tmp_path):
-    state, lines = tmp_path / "state.npz", rows.splitlines(keepends=True)
-    options = ["learn", "--target", "label", "--classes", "0,1"]
-    live = ["-", "--checkpoint", state, "--every", "1", "-o", tmp_path / "live.skops"]
-    with subprocess.Popen(stdin=subprocess.PIPE, **program(*options, *live)) as process:
-        process.stdin.write((head + "".join(lines[:20])).encode())
-        process.stdin.flush()
-        deadline = time.monotonic() + 60
-        while not state.exists() and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert state.exists()
-        assert process.poll() is None
-        for line in lines[20:]:  # half a line at a time
-            for part in (line[:3], line[3:]):
-                process.stdin.write(part.encode())
-                process.stdin.flush()
-        process.stdin.close()
-        assert process.wait(60) == 0
-    (tmp_path / "rows").write_text(head + rows)
-    fine(*options, tmp_path / "rows", "-o", tmp_path / "file.skops")
-    one, other = sx.load(tmp_path / "live.skops"), sx.load(tmp_path / "file.skops")
-    assert one.coef_.tobytes() == other.coef_.tobytes()
-    assert one.intercept_.tobytes() == other.intercept_.tobytes()
-    assert np.array_equal(one.mistake_counts_, other.mistake_counts_)
-
-
-def test_an_open_pipe_can_be_interrupted_and_resumed(tmp_path):
-    state, lines = tmp_path / "state.npz", CSV_ROWS.splitlines(keepends=True)
-    command = ["learn", "-", "--target", "label", "--classes", "0,1", "--checkpoint", state]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen(**pipes, **program(*command, "--seconds", 0)) as process:
-        process.stdin.write("a,b,label\n" + "".join(lines[:20]))
-        process.stdin.flush()
-        deadline = time.monotonic() + 60
-        while not state.exists() and time.monotonic() < deadline:
-            time.sleep(0.05)
-        process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 130
-        assert process.stderr.read().startswith("Stopped after row 20; the state is in")
-    done = separatrix(*command, "--json", input="a,b,label\n" + CSV_ROWS)
-    assert json.loads(done.stdout)["resumed_from"] == 20
-    (tmp_path / "rows.csv").write_text("a,b,label\n" + CSV_ROWS)
-    assert (
-        json.loads(done.stdout)["mistakes"]
-        == found("learn", tmp_path / "rows.csv", "--target", "label")["mistakes"]
-    )
 
 
 @pytest.mark.slow

@@ -137,7 +137,7 @@ def test_columns_of_a_libsvm_file_are_found_on_the_way(tmp_path, zero_based):
         lines.append(f"{rng.choice([-1, 1])} " + " ".join(f"{c}:{rng.integers(1, 9)}" for c in columns))
     path = tmp_path / "rows.svm"
     path.write_text("\n".join(lines))
-    learnt = online.learn(open_table(path, live=True))
+    learnt = online.learn(open_table(path))
     table = open_table(path)
     X, y = table.read()
     model = type(learnt.model)().partial_fit(X, y, classes=[-1, 1])

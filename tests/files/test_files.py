@@ -331,9 +331,9 @@ def test_columns_that_no_memory_holds_are_refused(tmp_path, monkeypatch):
     path = tmp_path / "rows.svm"
     path.write_text("1 1:1\n-1 2:1 2000000000:1\n")
     with pytest.raises(InputError, match=r"row 2 has a column 2,000,000,000.* about 10,000,000"):
-        open_table(path)
+        open_table(path).read()
     with pytest.raises(InputError, match="row 2 has a column"):
-        learn(open_table(path, live=True), classes=[-1, 1])
+        learn(open_table(path), classes=[-1, 1])
 
 
 @pytest.mark.parametrize(
@@ -407,7 +407,7 @@ def test_whole_numbers_that_would_be_rounded_are_refused(tmp_path, other, where)
     # as floats, the first two would be one row with two labels
     values = {"a": other, "b": [2**53, 2**53 + 1, 0], "y": [0, 1, 1]}
     pq.write_table(pa.table(values), path)
-    with pytest.raises(InputError, match=r"'b'.*beyond 2\*\*53 in row 2"):
+    with pytest.raises(InputError, match=r"'b'.*beyond 2\*\*53, 9007199254740993"):
         open_table(path, target="y", where=where).read()
     pq.write_table(pa.table({**values, "b": [2**53 - 1, 1 - 2**53, 0]}), path)
     X, _ = open_table(path, target="y", where=where).read()

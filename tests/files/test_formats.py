@@ -560,8 +560,7 @@ def test_a_charset_that_cannot_be_is_refused(tmp_path):
 
 def test_a_stream_of_utf_16_is_read():
     code = (
-        "from separatrix.files.table import open_table; "
-        "print(open_table('-', target='y', live=True).read()[0].tolist())"
+        "from separatrix.files.table import open_table; print(open_table('-', target='y').read()[0].tolist())"
     )
     for content in ("a,y\n1,0\n2,1\n".encode("utf-16"), gzip.compress(b"a,y\n1,0\n2,1\n")):
         done = subprocess.run([sys.executable, "-c", code], input=content, capture_output=True)

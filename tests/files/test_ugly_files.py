@@ -214,14 +214,14 @@ REFUSED = {
     "Git LFS": (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n", "pointer of Git LFS"),
     "gzip, cut short": (gzip.compress(b"a,y\n" + MANY)[:200], "is damaged"),
     "gzip, damaged": (b"\x1f\x8b\x08\0" + b"\x07" * 60, "is damaged"),
-    "ZIP, cut short": (b"PK\x03\x04" + b"\0" * 40, "is not a ZIP archive"),
+    "ZIP, cut short": (b"PK\x03\x04" + b"\0" * 40, "cannot be read, or is damaged"),
     "control characters": (b"a,y\n\x1e1.5,0\n\x1e2.5,1\n", r"row 1 \(line 2\) has '\\x1e1.5'"),
     "not UTF-8 in its last byte": (b"a,b,y\n1,2,0\n2,2,no\xe9", "is not UTF-8"),
     "ZIP, cut within its mark": (b"PK\x03", "is cut short"),
     "Parquet, cut short": (b"PAR1" + b"\0" * 40, "cannot be read"),
     "Feather, cut short": (b"ARROW1\0\0" + b"\0" * 40, "cannot be read"),
     "SPSS, cut short": (b"$FL2@(#) SPSS DATA FILE", "cannot be read"),
-    "Excel, old and damaged": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600, "not a workbook"),
+    "Excel, old and damaged": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600, "cannot be read"),
     "a first cell without end": (b"x" * 200_000, "a cell of more than 131,072 characters in its first line"),
     "noise": (bytes(range(256)) * 4, "not of a kind that can be read|zero byte"),
 }
@@ -410,5 +410,5 @@ def test_labels_of_a_parquet_file_that_are_no_text_are_refused(tmp_path):
     path = tmp_path / "rows.parquet"
     labels = pa.array([b"u", b"\xff\xfe", b"u"]).view(pa.string())
     pq.write_table(pa.table({"a": [1.0, 2.0, 3.0], "y": labels}), path)
-    with pytest.raises(InputError, match=r"utf-?8"):
+    with pytest.raises(InputError, match=r"UTF-8"):
         open_table(path, target="y").read()

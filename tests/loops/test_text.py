@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import random
 import time
 from decimal import Context, Decimal
@@ -14,7 +13,6 @@ import pytest
 from separatrix.errors import InputError
 from separatrix.files import text_columns
 from separatrix.files.source.detect import find_source
-from separatrix.files.source.streams import Growing
 from separatrix.files.table import FORMATS, open_table
 from separatrix.loops.text import POWERS, number
 
@@ -160,10 +158,3 @@ def test_the_time_to_read_a_long_line_grows_with_its_length_only(tmp_path, monke
     with pytest.raises(InputError, match="a line of more than 33,554,432 bytes"):
         list(text_columns.pieces(source, str(path), size=1 << 12))
     assert time.perf_counter() - begun < 5.0  # in quadratic time it takes a minute
-
-
-def test_the_time_to_keep_a_long_line_of_a_stream_grows_with_its_length_only(tmp_path):
-    begun = time.perf_counter()
-    Growing(str(tmp_path / "stream"), itertools.repeat(b" " * (1 << 11), 1 << 14)).wait()
-    assert (tmp_path / "stream").stat().st_size == 1 << 25
-    assert time.perf_counter() - begun < 5.0

@@ -132,7 +132,6 @@ class Reading:
         intercept: bool = True,
         known: Any = None,
         labelled: bool = False,
-        live: bool = False,
     ) -> Any:
         """Open the table without reading it.
 
@@ -150,7 +149,6 @@ class Reading:
             **asked,
             intercept=intercept,
             encoding=known,
-            live=live,
         )
         if labelled:
             _ = table.classes

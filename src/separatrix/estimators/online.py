@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from ..errors import InputError, SeparatrixError
 from ..files.encoding import Encoding
 from ..files.formats.libsvm import LibsvmTable
-from ..files.reader import Batch, Table, whole
-from ..sparse import sparse
+from ..files.reader import Batch, Table
 from . import checkpoint
 from .linear import Perceptron
 
@@ -157,7 +156,7 @@ class _Run:
         self.uncounted = cast(LibsvmTable, table) if free else None
         self.model = Perceptron(
             average="averaged" if average else False,
-            fit_intercept=table.encoding.intercept,
+            fit_intercept=table.request.intercept,
         )
         self.rows = 0
         self.mistakes = 0
@@ -202,7 +201,6 @@ class _Run:
         except KeyboardInterrupt:
             # `partial_fit` is done or has left the model as it was; it counts the rows with what it learns.
             interrupted = True
-            self.table.close()
             self.rows = getattr(self.model, "_rows_seen", 0)
             self.mistakes = getattr(self.model, "mistakes_", 0)
         if not self.rows:
@@ -222,18 +220,18 @@ class _Run:
     def _batches_of(self, file: LibsvmTable) -> Iterator[Batch]:
         """Yield the rows that were not seen yet, with the column numbers of the file."""
         skipped = self.rows
-        for lines in file.pieces():
-            if skipped >= lines.labels.size:
-                skipped -= lines.labels.size
+        for X, y in file.pieces():
+            if skipped >= y.size:
+                skipped -= y.size
                 continue
-            self.first = min(self.first, int(lines.indices.min(initial=1)))
-            self.last = max(self.last, lines.most)
-            if hasattr(self.model, "n_features_in_") and lines.most >= self.model.n_features_in_:
-                self.model._reshape_online(0, max(lines.most + 1, 2 * self.model.n_features_in_))
-            width = getattr(self.model, "n_features_in_", lines.most + 1)
-            shape = (lines.labels.size, max(1, width))
-            X = sparse.csr_array((lines.data, lines.indices, lines.indptr), shape=shape)
-            yield (X[skipped:] if skipped else X), whole(lines.labels[skipped:])
+            self.first = min(self.first, int(X.indices.min(initial=1)))
+            self.last = max(self.last, X.shape[1] - 1)
+            width = getattr(self.model, "n_features_in_", X.shape[1])
+            if X.shape[1] > width:
+                width = max(X.shape[1], 2 * width)
+                self.model._reshape_online(0, width)
+            X.resize(X.shape[0], max(1, width))
+            yield (X[skipped:] if skipped else X), y[skipped:]
             skipped = 0
         self.table.need_unchanged()
 
@@ -241,7 +239,7 @@ class _Run:
         """Drop the weights of columns that the LIBSVM file does not have."""
         width = max(1, self.last + 1 - self.first)
         self.model._reshape_online(self.first, width)
-        return Encoding(intercept=self.table.encoding.intercept, width=width, first=self.first)
+        return Encoding(intercept=self.table.request.intercept, width=width, first=self.first)
 
     def _save(self, path: Path) -> None:
         classes = self.model.classes_
@@ -275,7 +273,7 @@ class _Run:
         return {
             "target": self.table.target_name,
             "columns": self.table.encoding.as_dict() if self.uncounted is None else None,
-            "intercept": self.table.encoding.intercept,
+            "intercept": self.table.request.intercept,
             "rows": {
                 each: getattr(self.table.request, each) for each in ("where", "sql", "table", "missing")
             },

@@ -5,8 +5,8 @@ Also: what Arrow lacks, and what the errors of these libraries mean.
 
 from __future__ import annotations
 
+import lzma
 import re
-import sqlite3
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -36,6 +36,10 @@ pq: Any = WhenUsed("pyarrow.parquet")
 arrow_csv: Any = WhenUsed("pyarrow.csv")
 duckdb: Any = WhenUsed("duckdb")
 
+# What libraries raise if a file is damaged, encrypted, or not what it seems to be.
+_LIBRARIES = {"pyarrow", "duckdb", "_duckdb", "sqlite3", "python_calamine", "pyreadstat", "zipfile", "zlib"}
+_DAMAGE = (OSError, ValueError, OverflowError, MemoryError, EOFError, RuntimeError, lzma.LZMAError)
+_THRIFT = ("TProtocolException", "don't know what type")
 # Arrow types, by name, that NumPy reads in place.
 _PLAIN = {
     **{f"{sign}int{bits}": np.dtype(f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)},
@@ -131,29 +135,25 @@ def release_arrow() -> None:
 
 @contextmanager
 def explaining(name: str) -> Iterator[None]:
-    """Turn errors of DuckDB, SQLite and Arrow into errors that say what is wrong with a file."""
+    """Turn the errors of libraries that read files into errors that say what is wrong with a file."""
     try:
         yield
     except SeparatrixError:
         raise
     except Exception as error:
-        # Errors in a stream of DuckDB come through Arrow, as errors of input and output.
-        duckdb: Any = sys.modules.get("duckdb")
-        pa: Any = sys.modules.get("pyarrow")
-        theirs = (*((duckdb.Error,) if duckdb else ()), *((pa.ArrowException,) if pa else ()))
-        # DuckDB before 1.5 raises these for damaged Parquet files.
-        thrift = any(word in str(error) for word in ("TProtocolException", "don't know what type"))
-        if thrift or isinstance(error, (sqlite3.Error, OSError, UnicodeError, *theirs)):
-            raise explained(name, str(error)) from error
+        # DuckDB before 1.5 raises errors without a type for damaged Parquet files.
+        known = isinstance(error, _DAMAGE) or any(each in str(error) for each in _THRIFT)
+        if known or type(error).__module__.partition(".")[0] in _LIBRARIES:
+            raise explained(name, str(error) or type(error).__name__) from error
         raise
 
 
 def explained(name: str, message: str) -> InputError:
-    """Return the error for a message of DuckDB, SQLite or Arrow about a file."""
+    """Return the error for a message of such a library about a file."""
     message = re.sub(r"\n  file = .*", "", message, flags=re.DOTALL)  # how the file was to be read
-    if any(word in message for word in ("unicode", "not utf-8", "invalid UTF8")):
+    if any(word in message for word in ("unicode", "codec can't decode", "invalid UTF8")):
         return InputError(
-            f"{name!r} is not UTF-8 text.",
+            f"{name!r} cannot be read: it is not UTF-8 text.",
             remedy="Name its encoding, such as text_encoding='latin-1' or 'cp1252'.",
             parameter="text_encoding",
         )
@@ -163,5 +163,7 @@ def explained(name: str, message: str) -> InputError:
             "allowed. Name a table that holds its rows."
         )
     first = re.sub(r"^\w[\w ]* Error: ", "", message.strip().split("\n")[0])
-    done = "queried" if re.match("(Binder|Catalog|Parser) Error", message) else "read"
-    return InputError(f"{name!r} cannot be {done}: {first[:300]}")
+    queried = re.match("(Binder|Catalog|Parser) Error", message) is not None
+    return InputError(
+        f"{name!r} {'cannot be queried' if queried else 'cannot be read, or is damaged'}: {first[:300]}"
+    )

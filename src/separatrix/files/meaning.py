@@ -6,7 +6,6 @@ count or name the rows, or have no values, are left out. `named_reader` turns th
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,21 +15,12 @@ from .arrow import arrow_text, pc
 from .encoding import MAX_LEVELS, Column, Encoding, choose_columns, clip, shown, unknown
 from .label_spelling import alike, listed
 from .named_columns import Columns, Summary
-from .number_formats import BLANKS, MARKS, PLAIN_READING, SIGNS, Look, look, marks_of, shapes_of
-from .reader import placed
+from .number_formats import PLAIN_READING, SIGNS, Look, look, marks_of, shapes_of
+from .reader import rows_only
 from .request import Request
 
 FEW_ROWS = 10  # in fewer rows, a column may happen to count them, or to have few equal texts
 _ISO = re.compile(r"[09]9999-99-99([T ]99:99(:99([.]9+)?)?)?")
-# Ways to write dates and times, in the terms of Python and DuckDB. Where two fit, the day comes first.
-_DAYS = [
-    order.replace("-", sign)
-    for order in ("%d-%m-%Y", "%m-%d-%Y", "%d-%m-%y", "%m-%d-%y", "%Y-%m-%d")
-    for sign in "./-"
-]
-_TIMES = ["%H:%M", "%H:%M:%S", "%H:%M:%S.%f", "%I:%M %p", "%I:%M:%S %p"]
-_WAYS = [*_DAYS, *_TIMES, *(f"{day}{sign}{time}" for day in _DAYS for sign in " T" for time in _TIMES)]
-_ID = re.compile(r"(.*[^A-Za-z])?(id|Id|ID)|.*[a-z]I[dD]")  # names of columns that identify rows
 
 
 @dataclass(frozen=True)
@@ -43,9 +33,9 @@ class Meaning:
         How columns become features.
     looks : dict of str to Look
         The text columns that are read as numbers, or as dates.
-    label : {"as it is", "number", "whole", "digits", "text"}
-        How the target is read: text may hold numbers, integers that floats would merge ("whole"), or integers
-        that int64 cannot hold, which stay text ("digits").
+    label : {"as it is", "number", "whole", "text"}
+        How the target is read: text may hold numbers, or integers that floats would merge ("whole"). Integers
+        that int64 cannot hold stay text.
     marked : bool
         Whether marks such as ``.`` among the labels mean that a label is missing.
     notes : tuple of str
@@ -106,44 +96,43 @@ def decide(columns: Columns, request: Request, kept: Columns | None = None) -> M
     notes = list(columns.notes)
     free = known is None and request.features is None
     if free:
-        names = _without_counters(names, columns.unnamed, summaries, text, notes)
+        unnamed = "the first column has no name, like the row names of R and pandas"
+        names = _leave_out(names, dict.fromkeys(columns.unnamed, unnamed), notes)
+        longer = {name: each for name, each in summaries.items() if each.rows >= FEW_ROWS}
+        counters = [name for name, each in longer.items() if each.counts_up and name not in text]
+        counts = "it counts up by one, as row numbers do. --features keeps it"
+        names = _leave_out(names, dict.fromkeys(counters, counts), notes)
     for name in names:
         if name in looks and looks[name].kind in ("odd", "ambiguous"):
             raise _odd_cell(kept if looks[name].kind == "odd" else columns, name, looks[name])
-        if known is not None:
-            _need_same_unit(columns.name, name, looks.get(name), known)
     numbers = {name: each for name, each in looks.items() if each.kind in ("number", "empty")}
     if free:
-        empty = [n for n in names if not summaries[n].values or (n in looks and looks[n].kind == "empty")]
-        notes += [f"{name} is left out: it has no values." for name in empty]
-        names = tuple(name for name in names if name not in empty) or names
+        empty = [name for name in names if not summaries[name].values]
+        names = _leave_out(names, dict.fromkeys(empty, "it has no values"), notes)
     notes += readings_told({name: numbers[name] for name in names if name in numbers})
-    notes += [code_note(n, summaries[n].code) for n in names if n in numbers and numbers[n].coded]
-    if free:
-        notes += [
-            f"{n}: its whole numbers are all different. If they identify rows, leave it out with --exclude."
-            for n in names
-            if n in numbers and _ID.fullmatch(n) and _all_different(summaries[n])
-        ]
+    notes += [_code_note(name) for name in names if name in numbers and numbers[name].coded]
     label, marked = "as it is", False
     if labels:
         label, marked = _label(columns, labels[0], summaries[labels[0]], text, notes)
     words = [n for n in names if n not in numbers and (kinds[n] != "number" or n in text)]
     if known is not None:
-        for column in known.columns:
-            if column.levels is None and column.name in words:
-                raise InputError(
-                    f"Column {column.name!r} held numbers in the table that was read first; in "
-                    f"{columns.name!r} it is {in_words(kinds[column.name])}."
-                )
+        _need_alike(columns, known, looks, words)
         return Meaning(known, looks, label, marked, tuple(notes))
     for name in words:
         kind = looks[name].kind if name in looks else kinds[name]
         if kind not in ("text", "boolean") and name not in text:
-            raise foreign(name, kind, _query_for_dates(kept, name, kind))
+            raise _foreign(kept, name, kind)
     asked = {*request.text} if request.features is None else {*names}
     counted = kept.summaries([name for name in words if name not in asked], text)
-    names = _without_identifiers(names, counted, notes)
+    reasons = {name: why for name, each in counted.items() if (why := _names_rows(each))}
+    if len(reasons) == len(names):
+        left_out = " ".join(f"{name} is left out: {why}." for name, why in reasons.items())
+        raise InputError(
+            f"No feature column is left: each looks like an identifier. {left_out}",
+            remedy="Name columns other than the target with 'features'.",
+            parameter="features",
+        )
+    names = _leave_out(names, reasons, notes)
     encoded = tuple(
         Column(n, () if n in words else None, numbers[n].reading if n in numbers else PLAIN_READING)
         for n in names
@@ -154,56 +143,39 @@ def decide(columns: Columns, request: Request, kept: Columns | None = None) -> M
 
 def with_levels(meaning: Meaning, columns: Columns, request: Request) -> Meaning:
     """Give each category the levels that it has in the rows, or check that a model knows them."""
-    words = [column.name for column in meaning.encoding.columns if column.levels is not None]
-    found = columns.summaries(words, words)
-    if request.encoding is not None:
-        for column in request.encoding.columns:
-            others = sorted({*found[column.name].levels} - {*column.levels}) if column.levels else []
-            if others:
-                raise InputError(
-                    f"Column {column.name!r} of {columns.name!r} has values that the model was not fitted "
-                    f"with: {shown(others[:13])}. Known are: {shown(column.levels or ())}."
-                )
-        return meaning
-    notes = [*meaning.notes]
+    words = [column for column in meaning.encoding.columns if column.levels is not None]
+    found = columns.summaries([column.name for column in words], [column.name for column in words])
+    notes, levels = [*meaning.notes], dict[str, tuple[str, ...]]()
+    for column in words:
+        if request.encoding is None:
+            levels[column.name] = _levels(column.name, found[column.name], request.intercept, notes)
+        elif others := sorted({*found[column.name].levels} - {*(column.levels or ())}):
+            raise InputError(
+                f"Column {column.name!r} of {columns.name!r} has values that the model was not fitted with: "
+                f"{shown(others[:13])}. Known are: {shown(column.levels or ())}."
+            )
     encoded = tuple(
-        replace(each, levels=_levels(each.name, found[each.name], request.intercept, notes))
-        if each.name in words
-        else each
-        for each in meaning.encoding.columns
+        replace(each, levels=levels.get(each.name, each.levels)) for each in meaning.encoding.columns
     )
     return replace(meaning, encoding=replace(meaning.encoding, columns=encoded), notes=tuple(notes))
 
 
-def _without_counters(
-    names: tuple[str, ...],
-    unnamed: Sequence[str],
-    summaries: dict[str, Summary],
-    text: set[str],
-    notes: list[str],
-) -> tuple[str, ...]:
-    """Leave out columns without a name and columns that count the rows, with a note for each.
-
-    The last column is never left out, nor is one that the caller wants to read as text.
-    """
-    kept = list(names)
-    for name in unnamed:
-        if name in kept and len(kept) > 1:
-            kept.remove(name)
-            notes.append(
-                f"{name} is left out: the first column has no name, like the row names of R and pandas."
-            )
-    for name in [n for n in kept if summaries[n].counts_up and summaries[n].rows >= FEW_ROWS]:
-        if len(kept) > 1 and name not in text:
-            kept.remove(name)
-            notes.append(f"{name} is left out: it counts up by one, as row numbers do. --features keeps it.")
-    return tuple(kept)
+def _leave_out(names: tuple[str, ...], reasons: Mapping[str, str], notes: list[str]) -> tuple[str, ...]:
+    """Leave out the columns for which there is a reason, but never the last one, with a note for each."""
+    left_out = [name for name in names if reasons.get(name)]
+    left_out = left_out[: len(names) - 1]
+    notes += [f"{name} is left out: {reasons[name]}." for name in left_out]
+    return tuple(name for name in names if name not in left_out)
 
 
-def _all_different(summary: Summary) -> bool:
-    """Return whether a column of text has a whole number in each row, and each only once."""
-    whole = all(re.fullmatch("[09]9*", each) for each in summary.shapes)
-    return whole and len(summary.levels) == summary.rows >= FEW_ROWS
+def _names_rows(summary: Summary, nearly_all: float = 0.9) -> str:
+    """Say why the cells of a text column name the rows; "" if they do not."""
+    rows, different = summary.rows, len(summary.levels)
+    if different > MAX_LEVELS:
+        return f"it has more than {MAX_LEVELS:,} different texts, which name the rows"
+    if different == rows >= 3 or (rows >= FEW_ROWS and different > nearly_all * rows):
+        return f"{different:,} different texts in {rows:,} rows name the rows. --features keeps it"
+    return ""
 
 
 def _looks(
@@ -260,11 +232,10 @@ def readings_told(looks: Mapping[str, Look]) -> list[str]:
     return Encoding(tuple(Column(name, None, each.reading) for name, each in numbers.items())).told()
 
 
-def code_note(name: str, code: str) -> str:
-    """Return the note about a column of numbers that may be codes."""
+def _code_note(name: str) -> str:
     return (
-        f"{name}: some numbers begin with a zero ({code}), as codes do; they are read as numbers. If they "
-        f"are names, read the column as text: --text {name}."
+        f"{name}: some numbers begin with a zero, as codes do; they are read as numbers. If they are names, "
+        f"read the column as text: --text {name}."
     )
 
 
@@ -277,7 +248,7 @@ def _label(
     is missing; among words, a class may be called "none" or "missing".
     """
     if summary.kind not in ("number", "text", "boolean"):
-        raise foreign(name, summary.kind)
+        raise _foreign(columns, name, summary.kind)
     if summary.kind != "text":
         return "as it is", False
     found = look(summary.shapes, decimal=".")
@@ -285,9 +256,9 @@ def _label(
         return "text", False
     if name not in columns.untyped:
         return "text", found.marked
-    notes += [code_note(name, summary.code)] if found.coded else []
+    notes += [_code_note(name)] if found.coded else []
     if summary.longest > 15 and all(re.fullmatch("[09][+-]?9+", each) for each in found.fitting):
-        return "whole" if summary.longest < 19 else "digits", found.marked
+        return "whole" if summary.longest < 19 else "text", found.marked
     return "number", found.marked
 
 
@@ -307,7 +278,8 @@ def _odd_cell(columns: Columns, name: str, found: Look) -> InputError:
             row, value = row + at, cells[at].as_py()
             break
         row += batch.num_rows
-    (place,) = placed([1 + (row if columns.rows is None else int(columns.rows[row]))], columns.lines)
+    number = 1 + (row if columns.rows is None else int(columns.rows[row]))
+    (place,) = (columns.lines or rows_only)([number])
     if found.kind == "ambiguous":
         return InputError(
             f"Column {name!r} of {columns.name!r} has {value!r} in {place.words}: the {SIGNS[sign]} may be a "
@@ -323,50 +295,22 @@ def _odd_cell(columns: Columns, name: str, found: Look) -> InputError:
     )
 
 
-def _need_same_unit(table: str, name: str, found: Look | None, known: Encoding) -> None:
-    column = next(each for each in known.columns if each.name == name)
-    unit = "" if found is None or found.kind != "number" else found.reading.unit
-    if column.levels is None and found is not None and unit != column.reading.unit:
-        here, there = (f"in {each}" if each else "without a unit" for each in (unit, column.reading.unit))
-        raise InputError(
-            f"Column {name!r} was {there} in the table that was read first; in {table!r} it is {here}.",
-            remedy="Convert it in a query with 'sql'.",
-            parameter="sql",
-        )
-
-
-def _without_identifiers(
-    names: Sequence[str],
-    words: dict[str, Summary],
-    notes: list[str],
-    nearly_all: float = 0.9,
-) -> tuple[str, ...]:
-    """Leave out those of the text columns ``words`` whose cells name the rows, with a note for each."""
-    kept, left_out = list(names), []
-    for name, summary in words.items():
-        rows, different = summary.rows, len(summary.levels)
-        if not different:
-            left_out.append(f"{name} is left out: it has no values.")
-        elif different > MAX_LEVELS:
-            left_out.append(
-                f"{name} is left out: it has more than {MAX_LEVELS:,} different texts, which name the rows."
+def _need_alike(columns: Columns, known: Encoding, looks: Mapping[str, Look], words: Sequence[str]) -> None:
+    """Refuse text, or another unit, in a column that held numbers in the table that a model was fitted on."""
+    for name, reading in [(each.name, each.reading) for each in known.columns if each.levels is None]:
+        there, here = f"numbers in {reading.unit}" if reading.unit else "numbers", ""
+        if name in words:
+            here = in_words(columns.kinds[name])
+        elif name in looks and looks[name].kind == "number" and looks[name].reading.unit != reading.unit:
+            unit = looks[name].reading.unit
+            here = f"in {unit}" if unit else "without a unit"
+        if here:
+            raise InputError(
+                f"Column {name!r} held {there} in the table that was read first; in {columns.name!r} it is "
+                f"{here}.",
+                remedy="Convert it in a query with 'sql'.",
+                parameter="sql",
             )
-        elif different == rows >= 3 or (rows >= FEW_ROWS and different > nearly_all * rows):
-            left_out.append(
-                f"{name} is left out: {different:,} different texts in {rows:,} rows name the rows. "
-                "--features keeps it."
-            )
-        else:
-            continue
-        kept.remove(name)
-    notes += left_out
-    if not kept:
-        raise InputError(
-            f"No feature column is left: each looks like an identifier. {' '.join(left_out)}",
-            remedy="Name columns other than the target with 'features'.",
-            parameter="features",
-        )
-    return tuple(kept)
 
 
 def _levels(name: str, summary: Summary, intercept: bool, notes: list[str]) -> tuple[str, ...]:
@@ -388,39 +332,19 @@ def _levels(name: str, summary: Summary, intercept: bool, notes: list[str]) -> t
     return tuple(levels)
 
 
-def foreign(name: str, kind: str, query: str = "") -> InputError:
+def _foreign(columns: Columns, name: str, kind: str) -> InputError:
     """Return the error for a column that is neither a number nor text, with a query that makes it one."""
-    how = "Pass the query as 'sql'" if query else "Compute a number from it in a query with 'sql'"
+    query, how = "", "Compute a number from it in a query with 'sql'"
+    if kind == "date" and not columns.queried:
+        column = '"' + name.replace('"', '""') + '"'
+        date = column if columns.kinds[name] == "date" else f"{column}::TIMESTAMP"
+        query = f" This query reads it in seconds: SELECT * REPLACE (epoch({date}) AS {column}) FROM data."
+        how = "Pass the query as 'sql'"
     return InputError(
         f"Column {name!r} is {in_words(kind)}, which is not a number.{query}",
         remedy=f"{how}, or leave the column out with 'exclude'.",
         parameter="sql",
     )
-
-
-def _query_for_dates(columns: Columns, name: str, kind: str) -> str:
-    """Say which query reads dates as numbers; "" if no query does because each is written in another way."""
-    if columns.queried or kind not in ("date", "written date"):
-        return ""
-    column, more = '"' + name.replace('"', '""') + '"', ""
-    date = column if columns.kinds[name] == "date" else f"{column}::TIMESTAMP"
-    if kind == "written date":
-        cells = {cell.strip(BLANKS) for cell in columns.summaries([name])[name].levels}
-        dates = {cell for cell in cells if cell.casefold() not in MARKS}
-        ways = [way for way in _WAYS if all(_is_written(cell, way) for cell in dates)]
-        if not ways:
-            return ""
-        date = f"{'' if dates == cells else 'try_'}strptime({column}, '{ways[0]}')"
-        more = f" If the month comes first, write '{ways[1]}'." if len(ways) > 1 else ""
-    return f" This query reads it in seconds: SELECT * REPLACE (epoch({date}) AS {column}) FROM data.{more}"
-
-
-def _is_written(cell: str, way: str) -> bool:
-    """Return whether a date is written in one way."""
-    try:
-        return bool(dt.datetime.strptime(cell, way))
-    except ValueError:
-        return False
 
 
 def in_words(kind: str) -> str:

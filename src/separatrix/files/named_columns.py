@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrow import arrow_text, as_numpy, kind_of, pa, pc, plain, without
+from .arrow import arrow_text, as_numpy, explaining, kind_of, pa, pc, plain, without
 from .encoding import MAX_LEVELS, need_distinct
-from .number_formats import BLANKS, CODE, PLAIN_CELL, masked, shape
+from .number_formats import BLANKS, PLAIN_CELL, masked, shape
 from .reader import Lines
 
 ROWS = 1 << 16  # rows per batch, if the reader does not ask for another number
@@ -39,8 +39,6 @@ class Summary:
         How many cells have each shape; empty if there are too many shapes for a column of numbers.
     longest : int
         Characters of the longest text.
-    code : str
-        The first cell that has digits only and begins with a zero.
     """
 
     kind: str
@@ -50,7 +48,6 @@ class Summary:
     levels: dict[str, int] = field(default_factory=dict)
     shapes: dict[str, int] = field(default_factory=dict)
     longest: int = 0
-    code: str = ""
     last: float | None = None
     overflown: bool = False
 
@@ -95,9 +92,6 @@ class Summary:
         for each, number in _value_counts(masked(cells)):
             form = shape(each)
             self.shapes[form] = self.shapes.get(form, 0) + number
-            if not self.code and CODE.fullmatch(each):
-                codes = cells.filter(pc.match_substring_regex(cells, f"^{CODE.pattern}$"))
-                self.code = codes[0].as_py()
         if len(self.shapes) > most_shapes:  # a column of numbers has fewer
             self.overflown, self.shapes = True, {}
 
@@ -140,8 +134,6 @@ class Columns:
         Whether the format has answered 'sql' and 'table' itself.
     na : tuple of str
         Cells that mean a missing value, in addition to those that the format knows.
-    count : callable or None
-        Counts the rows of the file without reading them.
     rows : array or None
         The rows that are wanted, counted from zero and sorted; None for all.
     """
@@ -158,7 +150,6 @@ class Columns:
     paths: tuple[str, ...] = ()
     queried: bool = False
     na: tuple[str, ...] = ()
-    count: Callable[[], int] | None = None
     rows: NDArray[np.int64] | None = None
     _summaries: dict[tuple[str, str], Summary] = field(default_factory=dict, init=False)
 
@@ -180,43 +171,40 @@ class Columns:
         if wanted is not None and start >= wanted.size:
             return
         at = start if wanted is None else int(wanted[start])
-        for batch in self.read(names, rows, at):
-            if wanted is not None:
-                begin, end = np.searchsorted(wanted, (at, at + batch.num_rows))
-                at, batch = at + batch.num_rows, batch.take(pa.array(wanted[begin:end] - at))
-            columns = [_without_codes(plain(column), self.na) for column in batch.columns]
-            yield pa.RecordBatch.from_arrays(columns, names=list(names))
-            if wanted is not None and end == wanted.size:
-                return
+        with explaining(self.name):
+            for batch in self.read(names, rows, at):
+                if wanted is not None:
+                    begin, end = np.searchsorted(wanted, (at, at + batch.num_rows))
+                    at, batch = at + batch.num_rows, batch.take(pa.array(wanted[begin:end] - at))
+                columns = [_without_codes(plain(column), self.na) for column in batch.columns]
+                yield pa.RecordBatch.from_arrays(columns, names=list(names))
+                if wanted is not None and end == wanted.size:
+                    return
 
     def n_rows(self) -> int:
         """Count the rows that are wanted."""
         if self.rows is not None:
             return self.rows.size
-        first = self.schema.names[:1]
-        return self.count() if self.count else sum(each.num_rows for each in self.batches(first))
+        return sum(each.num_rows for each in self.batches(self.schema.names[:1]))
 
     def summaries(self, names: Iterable[str], text: Iterable[str] = ()) -> dict[str, Summary]:
         """Summarize some columns; number columns in ``text`` are read as text. No column is read twice.
 
-        All rows are read, except that a column of numbers is left as soon as it is settled.
+        All rows are read, except of columns of numbers that the first rows settle.
         """
         kinds = self.kinds | {name: "text" for name in text if self.kinds.get(name) == "number"}
         wanted = {name: (name, kinds[name]) for name in names}
-        left = [name for name, key in wanted.items() if key not in self._summaries]
-        found = {name: Summary(kinds[name]) for name in left}
+        found = {name: Summary(kinds[name]) for name, key in wanted.items() if key not in self._summaries}
         # The first batch is small, because a few rows are enough to settle most columns of numbers.
-        first, rows = 0, 1 << 10 if "number" in kinds.values() else ROWS
-        while left:
-            for batch in self.batches(left, rows, first):
+        first, few = 0, [1 << 10] if "number" in kinds.values() else []
+        for rows in (*few, ROWS):
+            left = [name for name, summary in found.items() if not summary.settled]
+            for batch in self.batches(left, rows, first) if left else ():
                 first += batch.num_rows
                 for name, column in zip(left, batch.columns, strict=True):
                     found[name].add(column)
-                if rows < ROWS or any(found[name].settled for name in left):
+                if rows < ROWS:
                     break
-            else:
-                break
-            left, rows = [name for name in left if not found[name].settled], ROWS
         self._summaries.update({wanted[name]: summary for name, summary in found.items()})
         return {name: self._summaries[key] for name, key in wanted.items()}
 

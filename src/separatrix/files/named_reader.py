@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, needs
-from ..inputs.matrix import LARGEST_EXACT, rounded_at
-from .arrow import arrow_labels, arrow_text, as_numpy, explaining, pa, pc, to_rows, without
+from ..inputs.matrix import LARGEST_EXACT
+from .arrow import arrow_labels, arrow_text, as_numpy, pa, pc, to_rows, without
 from .encoding import Encoding, clip, shown
 from .formats.duckdb_files import answer, choose
 from .formats.parquet import copied
@@ -37,14 +37,13 @@ def open_columns(columns: Columns, request: Request) -> NamedTable:
     if request.sql is not None and not columns.queried:
         columns = _answer(columns, request)
     columns = replace(columns, na=request.na)
-    with explaining(columns.name):
-        said: list[str] = []
-        wanted = None if request.where is None else _where(columns, request, said)
-        meaning = decide(columns, request, wanted)
-        columns = wanted or columns
-        if request.missing == "drop":
-            columns = NamedTable(columns, request, meaning).without_gaps(said)
-        return NamedTable(columns, request, with_levels(meaning, columns, request), tuple(said))
+    said: list[str] = []
+    wanted = None if request.where is None else _where(columns, request, said)
+    meaning = decide(columns, request, wanted)
+    columns = wanted or columns
+    if request.missing == "drop":
+        columns = NamedTable(columns, request, meaning).without_gaps(said)
+    return NamedTable(columns, request, with_levels(meaning, columns, request), tuple(said))
 
 
 def _seen(columns: Columns, request: Request) -> NamedTable:
@@ -57,7 +56,7 @@ def _seen(columns: Columns, request: Request) -> NamedTable:
 def _where(columns: Columns, request: Request, said: list[str]) -> Columns:
     """Return the columns with the rows for which the condition is true, and say how many are not."""
     batches = _seen(columns, request).cleaned(columns.schema.names, ROWS, 0)
-    rows, total = choose(columns.name, batches, str(request.where))
+    rows, total = choose(batches, str(request.where))
     said.append(f"{total - rows.size:,} of {total:,} rows were left out by the condition.")
     return replace(columns, rows=rows)
 
@@ -68,13 +67,8 @@ def _answer(columns: Columns, request: Request) -> Columns:
     given = columns
     if not columns.paths:
         seen = _seen(columns, request)
-        looks = seen.meaning.looks
-        kinds = {"number": pa.float64(), "empty": pa.float64(), "date": pa.timestamp("us")}
-        types = {each.name: each.type for each in columns.schema}
-        types |= {name: kinds[each.kind] for name, each in looks.items()}
-        types |= dict.fromkeys(columns.numbers, pa.float64())
-        notes = readings_told(looks)
-        columns = copied(columns.name, pa.schema(types), seen.cleaned(list(types), ROWS, 0))
+        notes = readings_told(seen.meaning.looks)
+        columns = copied(columns.name, seen.cleaned(columns.schema.names, ROWS, 0))
     found = answer(columns, str(request.sql))
     untyped = frozenset(found.schema.names) if given.untyped else frozenset[str]()
     return replace(found, untyped=untyped, notes=(*notes, *found.notes))
@@ -131,14 +125,19 @@ class NamedTable(Table):
             return pa.nulls(len(column), "float64")
         return self._exact(name, without(column, marks_of(column)) if found.marked else column, found.reading)
 
-    def _exact(self, name: str, text: Any, reading: Reading = PLAIN_READING) -> Any:
-        """Return the numbers in text, and refuse integers that floats cannot hold."""
-        numbers = numbers_of(text, reading)
+    def _exact(self, name: str, column: Any, reading: Reading = PLAIN_READING) -> Any:
+        """Return the nearest floats of numbers or text, and refuse integers that floats cannot hold."""
+        text = pa.types.is_string(column.type)
+        numbers = numbers_of(column, reading) if text else column.cast("float64", safe=False)
         large = np.flatnonzero(np.abs(as_numpy(numbers)) >= LARGEST_EXACT)
-        if large.size:
-            for cell in plain_text(text.take(large), reading).to_pylist():
-                if is_rounded(cell, float(cell)):
-                    raise self._rounded(name, f", {clip(cell)}")
+        for cell in plain_text(column.take(large).cast("string"), reading).to_pylist() if large.size else ():
+            if is_rounded(cell, float(cell)):
+                raise InputError(
+                    f"Column {name!r} of {self.name!r} has a whole number beyond 2**53, {clip(cell)}, which "
+                    "would be rounded.",
+                    remedy="Leave the column out with 'exclude', or make its numbers smaller.",
+                    parameter="exclude",
+                )
         return numbers
 
     def _label(self, column: Any) -> Any:
@@ -159,8 +158,6 @@ class NamedTable(Table):
             return self._exact(str(self.target_name), words)
         if self.meaning.label == "whole":
             return pc.replace_substring_regex(words, "^[+]", "").cast("int64")
-        if self.meaning.label == "digits":
-            return pc.replace_substring_regex(words, "^[+]?(-?)0*([0-9])", r"\1\2")
         return words
 
     # The rows that are wanted
@@ -188,24 +185,23 @@ class NamedTable(Table):
 
     def read_rows(self, rows: int, start: int) -> Iterator[Batch]:
         """Yield the encoded rows in the order of the file."""
-        at, width = start, self.encoding.n_features
-        for batch in ahead(self.cleaned(self.used, max(rows, batch_rows(width)), start)):
+        at_once = max(rows, batch_rows(self.encoding.n_features))
+        for batch in ahead(self.cleaned(self.used, at_once, start)):
             target = None if self.target_name is None else batch.column(len(self.encoding.columns))
-            self._refuse_rounded(batch, at)
             columns = self._features(batch)
             for begin in range(0, batch.num_rows, rows):
                 if any(map(_lacks_some, batch.slice(begin, rows).columns)):
                     raise self._missing()
                 X = to_rows(columns, begin, min(begin + rows, batch.num_rows))
                 yield X, None if target is None else self._typed(arrow_labels(target.slice(begin, len(X))))
-            at += batch.num_rows
 
     def _features(self, batch: Any) -> list[Any]:
         """Return one column of numbers per feature."""
         columns = []
         for column, cells in zip(self.encoding.columns, batch.columns, strict=False):
             if column.levels is None:
-                columns.append(cells)
+                large = str(cells.type) in ("int64", "uint64")
+                columns.append(self._exact(column.name, cells) if large else cells)
                 continue
             kept = self.encoding.kept_levels(column.levels)
             codes = as_numpy(pc.index_in(cells.cast("string"), value_set=arrow_text(kept)))
@@ -252,28 +248,10 @@ class NamedTable(Table):
         lacking, counts = self._gaps()
         without = [f"{name!r} ({count:,})" for name, count in counts.items() if count]
         first = self.places([int(lacking.argmax())])[0].words
-        why = "".join(f" {note}" for note in self.columns.notes if "without saved results" in note)
         return InputError(
-            f"{self.name!r} lacks values in {shown(without)}, the first in {first}.{why}",
+            f"{self.name!r} lacks values in {shown(without)}, the first in {first}.",
             remedy="Fill them in, leave such rows out with missing='drop', or exclude the columns.",
             parameter="missing",
-        )
-
-    def _refuse_rounded(self, batch: Any, at: int) -> None:
-        """Raise an error that names an integer that float64 cannot hold, if there is one."""
-        for k, column in enumerate(self.encoding.columns):
-            cells = batch.column(k)
-            if column.levels is None and str(cells.type) in ("int64", "uint64"):
-                numbers = as_numpy(cells.fill_null(0) if cells.null_count else cells)
-                for wrong in rounded_at(numbers):
-                    raise self._rounded(column.name, f" in {self.places([at + wrong])[0].words}")
-
-    def _rounded(self, name: str, where: str) -> InputError:
-        return InputError(
-            f"Column {name!r} of {self.name!r} has a whole number beyond 2**53{where}, which "
-            "would be rounded.",
-            remedy="Leave the column out with 'exclude', or make its numbers smaller.",
-            parameter="exclude",
         )
 
 

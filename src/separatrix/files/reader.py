@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -25,8 +25,6 @@ T = TypeVar("T")
 Batch = tuple[Any, NDArray[Any] | None]  # X, dense or CSR, and y; None without a target
 # The size of a batch: smaller ones take longer to pass on, and several have to fit into the cache.
 NUMBERS, MOST_ROWS = 7 << 16, 1 << 14
-# For data rows of the file, counted from 1, their lines and, if there are several files, the file of each.
-Lines = Callable[[Sequence[int]], list[tuple[int, str]]]
 
 
 @dataclass(frozen=True)
@@ -64,20 +62,13 @@ class Place:
         return f"row {self.row:,}" + (f" ({more})" if more else "")
 
 
-def placed(
-    rows: Sequence[int], lines: Lines | None, names: Sequence[str | None] | None = None
-) -> list[Place]:
-    """Return the places of data rows of the file; a line is named if it is not the row's number."""
-    found = None if lines is None or not rows else lines(rows)
-    return [
-        Place(
-            row,
-            None if found is None or found[k] == (row, "") else found[k][0],
-            "" if found is None else found[k][1],
-            None if names is None else names[k],
-        )
-        for k, row in enumerate(rows)
-    ]
+# For data rows of the file, counted from 1, their places.
+Lines = Callable[[Sequence[int]], list[Place]]
+
+
+def rows_only(rows: Sequence[int]) -> list[Place]:
+    """Return the places of rows of a file without lines."""
+    return [Place(row) for row in rows]
 
 
 class Table:
@@ -271,17 +262,13 @@ class Table:
 
     def places(self, rows: Sequence[int]) -> list[Place]:
         """Find rows of the matrix, counted from zero, in the file."""
-        names = self.row_names()
-        if names is not None:
-            first, wanted = itertools.islice(names, max(rows, default=-1) + 1), {*rows}
-            named = {row: name for row, name in enumerate(first) if row in wanted}
         numbers = [row + 1 if self.rows is None else int(self.rows[row]) + 1 for row in rows]
-        return placed(numbers, self.line_finder, None if names is None else [named[row] for row in rows])
-
-    def close(self) -> None:
-        """Stop waiting for rows of standard input."""
-        if self.source is not None and self.source.growing is not None:
-            self.source.growing.stop()
+        found = (self.line_finder or rows_only)(numbers)
+        names = self.row_names()
+        if names is None or not rows:
+            return found
+        named = dict(enumerate(itertools.islice(names, max(rows) + 1)))
+        return [replace(place, name=named[row]) for row, place in zip(rows, found, strict=True)]
 
     def empty(self) -> InputError:
         """Return the error for a table without rows."""

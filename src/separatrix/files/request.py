@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, fields
 
 from ..errors import InputError
 from .encoding import Encoding
 from .number_formats import SEPARATORS
 
-EVERY = ("target", "intercept", "encoding", "live", "text_encoding", "memory")  # options of every file
-# Parts of a query that give other rows if it is asked again; texts and comments are removed first.
-_CHANCE = re.compile(
-    r"\b(?:random|uuid(?:v\d)?|gen_random_uuid|nextval)\s*\(|\b(?:using\s+sample|tablesample)\b"
-    r"(?!.*\brepeatable\b)",
-    re.IGNORECASE | re.DOTALL,
-)
-_QUOTED = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/", re.DOTALL)
+EVERY = ("target", "intercept", "encoding", "text_encoding", "memory")  # options of every file
 
 
 @dataclass
@@ -44,10 +36,6 @@ class Request:
         Whether the model has an intercept, so that the first level of a text column needs no column.
     encoding : Encoding, optional
         The encoding of the table that a model was fitted on; the same columns are read, in that order.
-    live : bool
-        Whether rows of standard input may be read before all of it has arrived. This is possible for LIBSVM,
-        whose columns are not counted then, and for CSV of plain numbers. Whatever needs all rows (text
-        columns, a condition, unknown classes) waits for them.
     decimal : {".", ","}, optional
         The decimal sign of numbers in text; by default, the columns decide.
     thousands : str, optional
@@ -78,7 +66,6 @@ class Request:
     missing: str = "error"
     intercept: bool = True
     encoding: Encoding | None = None
-    live: bool = False
     decimal: str | None = None
     thousands: str | None = None
     na: tuple[str, ...] = ()
@@ -93,45 +80,17 @@ class Request:
         self.features = None if self.features is None else tuple(self.features)
         self.exclude, self.text = tuple(self.exclude), tuple(self.text)
         self.na = tuple(dict.fromkeys([*self.na, *(() if self.encoding is None else self.encoding.na)]))
-        if self.missing not in ("error", "drop"):
-            raise InputError(
-                f"The 'missing' parameter must be 'error' or 'drop'. Got {self.missing!r} instead."
-            )
         if self.table is not None and self.sql is not None:
             raise InputError(
                 "'table' and 'sql' cannot be combined: name the table in the query.", parameter="table"
             )
-        for name in ("where", "sql"):
-            refuse_chance(getattr(self, name) or "", name)
-        if self.decimal not in (None, ".", ","):
-            raise InputError(f"The 'decimal' parameter must be '.' or ','. Got {self.decimal!r} instead.")
-        if self.thousands not in (None, "", *SEPARATORS) or (
-            self.thousands and self.thousands == self.decimal
-        ):
-            raise InputError(
-                "The 'thousands' parameter must be a comma, a point, a blank or an apostrophe, and not "
-                f"the decimal sign. Got {self.thousands!r} instead."
-            )
+        signs = (None, "", *(each for each in SEPARATORS if each != self.decimal))
+        known = {"missing": ("error", "drop"), "decimal": (None, ".", ","), "thousands": signs}
+        for name, values in known.items():
+            if (given := getattr(self, name)) not in values:
+                usual = " or ".join(map(repr, filter(None, values)))
+                raise InputError(f"The {name!r} parameter must be one of {usual}. Got {given!r} instead.")
 
 
 # The options of every table with named columns.
 NAMED = tuple(each.name for each in fields(Request) if each.name not in (*EVERY, "table", "sheet", "skip"))
-
-
-def refuse_chance(sql: str, parameter: str) -> None:
-    """Raise an error if a condition or a query draws rows at random: no other command could read them again.
-
-    Examples
-    --------
-    >>> refuse_chance("name = 'random()'", "where")
-    >>> refuse_chance("random() < 0.1", "where")
-    Traceback (most recent call last):
-    separatrix.errors.InputError: 'where' has 'random(', which gives other rows each time...
-    """
-    found = _CHANCE.search(_QUOTED.sub(" ", sql))
-    if found is not None:
-        raise InputError(
-            f"{parameter!r} has {found[0]!r}, which gives other rows each time, so that nobody can check the "
-            "answer. Choose them by their values, such as hash(x) % 10 = 0 for a tenth of them, or write "
-            "the sample to a file first."
-        )

@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from ..errors import InputError
+from .arrow import explaining
 from .csv import csv_files
 from .formats import arff, arrays, duckdb_files, excel, libsvm, parquet, statistics_files
 from .named_columns import Columns
@@ -63,9 +64,10 @@ def open_table(source: str | os.PathLike[str] | None, **options: Any) -> Table:
                 remedy="Name a file, or give a query with 'sql'.",
                 parameter="source",
             )
-        connection = duckdb_files.connect()
-        return open_columns(duckdb_files.ask("The query", connection, request.sql, queried=True), request)
-    found = find_source(source, FORMATS, live=request.live, text_encoding=request.text_encoding)
+        with explaining("The query"):
+            columns = duckdb_files.ask("The query", duckdb_files.connect(), request.sql, queried=True)
+            return open_columns(columns, request)
+    found = find_source(source, FORMATS, text_encoding=request.text_encoding)
     for option in fields(request):
         name = option.name
         if name not in (*EVERY, *found.format.options) and getattr(request, name) != option.default:
@@ -76,8 +78,9 @@ def open_table(source: str | os.PathLike[str] | None, **options: Any) -> Table:
             )
     if not found.format.options and request.encoding is not None and request.encoding.width is None:
         raise InputError(f"{found.name!r} has numbered columns; the model was fitted on named ones.")
-    opened = found.format.open(found, request)
-    table: Table = open_columns(opened, request) if isinstance(opened, Columns) else opened
+    with explaining(found.name):
+        opened = found.format.open(found, request)
+        table: Table = open_columns(opened, request) if isinstance(opened, Columns) else opened
     table.source = found
     table.kind = found.format.kind if request.sql is None else "query"
     return table

@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from .. import loops
 from ..errors import InputError
 from ..rows import threads
+from .arrow import explaining
 from .number_formats import is_rounded
+from .reader import Place
 from .source.detect import Source
 
 T = TypeVar("T")
@@ -29,55 +31,39 @@ def pieces(source: Source, path: str, *, skip: int = 0, size: int = 1 << 20) -> 
     """Yield a file as bytes, about ``size`` at a time, each piece ending with a newline.
 
     A byte-order mark and the first ``skip`` lines are left out. In a file whose lines end with a carriage
-    return alone, each becomes a newline. If the file is still being written, wait for more bytes.
+    return alone, each becomes a newline.
     """
-    rest: list[bytes] = []  # the parts of a line that has not ended
-    read, waiting, growing = 0, 0, source.growing
-    returns = False
-    try:
-        with open(path, "rb") as stream:
-            while part := stream.read(size) or (
-                growing is not None and growing.wait_beyond(read) and stream.read(size)
-            ):
-                read += len(part)
-                if read == len(part):  # the first lines show whether lines end with a carriage return alone
-                    returns = b"\n" not in part and b"\r" in part[:-1]
-                    part = part.removeprefix(BYTE_ORDER_MARK)
-                if returns:
-                    part = part.replace(b"\r", b"\n")
-                cut = part.rfind(b"\n") + 1
-                if cut:
-                    whole = b"".join([*rest, part[:cut]]) if rest else memoryview(part)[:cut]
-                    piece = np.frombuffer(whole, dtype=np.uint8)
-                    if skip:
-                        ends = np.flatnonzero(piece == NEWLINE)[:skip]
-                        piece, skip = piece[int(ends[-1]) + 1 :], skip - ends.size
-                    if piece.size:
-                        yield piece
-                    rest, waiting = [], 0
-                if cut < len(part):
-                    rest.append(part[cut:])
-                    waiting += len(part) - cut
-                if waiting > LONGEST_LINE:
-                    raise InputError(
-                        f"{source.name!r} has a line of more than {LONGEST_LINE:,} bytes. It is not a table."
-                    )
-    except OSError as error:
-        raise InputError(f"{source.name!r} cannot be read ({error}).") from error
-    last = b"".join(rest)
-    if last.strip(b" \t\r\n") and not skip:
-        yield np.frombuffer(last + b"\n", dtype=np.uint8)
+    begins, returns = True, False
+    with explaining(source.name), open(path, "rb") as stream:
+        while part := stream.read(size):
+            part += stream.readline(LONGEST_LINE)
+            if len(part) >= LONGEST_LINE:
+                raise InputError(
+                    f"{source.name!r} has a line of more than {LONGEST_LINE:,} bytes. It is not a table."
+                )
+            if begins:  # the first lines show whether lines end with a carriage return alone
+                begins, returns = False, b"\n" not in part and b"\r" in part[:-1]
+                part = part.removeprefix(BYTE_ORDER_MARK)
+            part = part.replace(b"\r", b"\n") if returns else part
+            cut = part.rfind(b"\n") + 1
+            if part[cut:].strip(b" \t\r"):  # the last line of the file
+                part, cut = part + b"\n", len(part) + 1
+            piece = np.frombuffer(memoryview(part)[:cut], dtype=np.uint8)
+            if skip and piece.size:
+                ends = np.flatnonzero(piece == NEWLINE)[:skip]
+                piece, skip = piece[int(ends[-1]) + 1 :], skip - ends.size
+            if piece.size:
+                yield piece
 
 
-def in_threads(task: Callable[[Text], T], found: Iterator[Text], source: Source) -> Iterator[T]:
+def in_threads(task: Callable[[Text], T], found: Iterator[Text]) -> Iterator[T]:
     """Apply a task to each piece, and yield the results in order.
 
-    Other threads work a few pieces ahead, unless there is only one piece, or nobody knows when the next piece
-    will come, because the file is still being written.
+    Other threads work a few pieces ahead, unless there is only one piece.
     """
-    first = [] if source.growing else list(itertools.islice(found, 2))
+    first = list(itertools.islice(found, 2))
     if len(first) < 2:
-        yield from map(task, itertools.chain(first, found))
+        yield from map(task, first)
         return
     ahead: deque[Future[T]] = deque()
     for piece in itertools.chain(first, found):
@@ -89,7 +75,7 @@ def in_threads(task: Callable[[Text], T], found: Iterator[Text], source: Source)
 
 
 def read_numbers(
-    piece: Text, read: Callable[[NDArray[np.int64]], tuple[int, int, int]], labels: Any, values: Any
+    piece: Text, read: Callable[[NDArray[np.int64]], Any], labels: Any, values: Any
 ) -> tuple[int, int, int]:
     """Call a compiled reader, and let Python read the numbers that it was not certain of.
 
@@ -122,13 +108,13 @@ def find_lines(
     begins: Callable[[bytes], bool],
     above: int = 0,
     quotes: bool = False,
-) -> list[tuple[int, str]]:
+) -> list[Place]:
     """Find the lines of rows, both counted from 1, and the file of each if there are several files.
 
     A row is a line after the first ``above`` ones with which a row ``begins``; with ``quotes``, a row
     continues until each quotation mark is closed. A row that is not found keeps its number.
     """
-    wanted, found, row = {*rows}, dict[int, tuple[int, str]](), 0
+    wanted, found, row = {*rows}, dict[int, Place](), 0
     for path, called in zip(source.paths, source.names, strict=True):
         name, inside = called if len(source.paths) > 1 else "", False
         every = (line for piece in pieces(source, path, skip=above) for line in lines_of(piece))
@@ -136,11 +122,11 @@ def find_lines(
             if not inside and begins(line):
                 row += 1
                 if row in wanted:
-                    found[row] = number, name
+                    found[row] = Place(row, number if name or number != row else None, name)
                     if len(found) == len(wanted):
                         return [found[each] for each in rows]
             inside ^= quotes and line.count(b'"') % 2 == 1
-    return [found.get(each, (each, "")) for each in rows]
+    return [found.get(each, Place(each)) for each in rows]
 
 
 def begins_row(comment: bytes, line: bytes) -> bool:

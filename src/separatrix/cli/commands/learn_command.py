@@ -32,9 +32,7 @@ def learn(
 
     With --checkpoint, you can kill the run at any moment. The same command continues from the last saved
     state, and its final weights and counts are the same as those of a run that was never stopped. Repeat the
-    command to learn from rows that were added to the data. With --classes, the program learns from standard
-    input while the rows arrive, if they are LIBSVM or CSV with plain numbers; it reads other tables to the
-    end first.
+    command to learn from rows that were added to the data. Standard input is read to its end first.
 
     For example:
 
@@ -55,7 +53,7 @@ def learn(
     if checkpoint is None and every is not None:
         raise typer.BadParameter("--every needs a file for the state. Name it with --checkpoint.")
     options.need_apart(source.data, output=output, checkpoint=checkpoint)
-    rows = source.open(intercept=intercept, live=True)
+    rows = source.open(intercept=intercept)
     begun = time.perf_counter()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # handle it like Ctrl-C
     with options.naming_rows(rows), Progress() as line:

@@ -8,6 +8,7 @@ such a cell and its row.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,12 +20,12 @@ from numpy.typing import NDArray
 from ... import loops
 from ...errors import InputError
 from .. import text_columns
-from ..arrow import arrow_csv, explaining, pa
+from ..arrow import arrow_csv, arrow_text, pa
 from ..meaning import decide
 from ..named_columns import Columns
 from ..named_reader import NamedTable, open_columns
-from ..number_formats import CODE, MISSING, PLAIN_CELL, is_fraction
-from ..reader import MOST_ROWS, Batch, placed, whole
+from ..number_formats import CODE, MISSING, is_fraction
+from ..reader import MOST_ROWS, Batch, Place, whole
 from ..request import NAMED, Request
 from ..source.detect import Format, OtherMeaningError, Source
 from ..text_columns import NEWLINE, Text
@@ -33,7 +34,6 @@ from .header import SAMPLE, Dialect, find_dialect
 LARGEST = SAMPLE  # bytes of a small file, which Arrow reads sooner than compiled code can be loaded
 _LONGEST_ROW = 1 << 26  # bytes
 _RETURN, _QUOTE = b'\r"'
-_REMEDY = "Correct the cell, name it as missing with 'na', or read the column as text with 'text'."
 
 
 def open_csv(source: Source, request: Request) -> Columns | PlainTable:
@@ -45,7 +45,7 @@ def open_csv(source: Source, request: Request) -> Columns | PlainTable:
     file = CsvRead(source, dialect)
     every_row = (request.where, request.sql, request.table, request.row_names) == (None,) * 4
     quick = every_row and request.missing == "error" and not request.na
-    small = size < LARGEST and len(source.paths) == 1 and source.growing is None
+    small = size < LARGEST and len(source.paths) == 1
     return (_plain(file, rows, request) if quick and not small else None) or csv_columns(file)
 
 
@@ -54,7 +54,7 @@ def _plain(file: CsvRead, rows: list[list[str]], request: Request) -> PlainTable
     if not rows or any(cell in MISSING or cell != cell.strip() for row in rows for cell in row):
         return None
     columns, cells = csv_columns(file), dict(zip(file.dialect.names, zip(*rows, strict=True), strict=True))
-    first = pa.record_batch(list(map(pa.array, cells.values())), names=list(cells))
+    first = pa.record_batch(list(map(arrow_text, cells.values())), names=list(cells))
     columns_of_first = replace(columns, read=lambda names, _, start: iter([first.select(names).slice(start)]))
     try:
         meaning = decide(columns_of_first, request)
@@ -63,19 +63,15 @@ def _plain(file: CsvRead, rows: list[list[str]], request: Request) -> PlainTable
     names = [column.name for column in meaning.encoding.columns]
     used = names if request.target is None else [*names, request.target]
     pointed = frozenset(name for name in used if any(map(is_fraction, cells[name])))
-    doubtful = any("." in cell for name in names if name not in pointed for cell in cells[name])
-    coded = any(CODE.fullmatch(cell) for name in used for cell in cells[name])
-    if not meaning.plain or meaning.label == "text" or doubtful or coded:
+    shown = ((cell, name in pointed or name == request.target) for name in used for cell in cells[name])
+    if not meaning.plain or any(CODE.fullmatch(cell) or ("." in cell and not sure) for cell, sure in shown):
         return None
     reader = PlainTable(columns, request, meaning, file=file, pointed=pointed)
-    if request.encoding is not None or request.features is not None or file.source.growing is not None:
-        return reader
     # A column that counts the first rows is left out only if it counts all rows.
+    free = request.encoding is None and request.features is None
     apart = {*used, *columns.unnamed, *request.exclude}
-    try:
-        return reader if all(reader.counts_up(name) for name in cells if name not in apart) else None
-    except NotPlain:
-        return None
+    counters = [name for name in cells if free and name not in apart]
+    return reader if all(map(reader.counts_up, counters)) else None
 
 
 # Any cells, read by Arrow as text
@@ -102,8 +98,8 @@ class CsvRead:
     source: Source
     dialect: Dialect
 
-    def find_lines(self, rows: Sequence[int]) -> list[tuple[int, str]]:
-        """Find the lines of rows, both counted from 1, and the file of each if there are several files."""
+    def find_lines(self, rows: Sequence[int]) -> list[Place]:
+        """Find the lines of rows, both counted from 1."""
         blank = (b"", b"\r") if len(self.dialect.names) > 1 else ()  # of one column, blank lines are rows
         return text_columns.find_lines(
             self.source, rows, begins=lambda line: line not in blank, above=self.dialect.above, quotes=True
@@ -115,14 +111,13 @@ class CsvRead:
         for path in self.source.paths:
             blocks = _blocks(self.source, self.dialect, path)
             parse = partial(self._table, wanted)
-            for table, ragged in text_columns.in_threads(parse, blocks, self.source):
+            for table, ragged in text_columns.in_threads(parse, blocks):
                 if ragged is not None:
-                    ((line, path),) = self.find_lines([before + ragged.number])
-                    raise InputError(
-                        f"{path or self.source.name!r}, line {line:,}: {ragged.actual_columns} cell"
-                        f"{'s' * (ragged.actual_columns != 1)}, but the first line has "
-                        f"{len(self.dialect.names)}. Correct the line."
-                    )
+                    (place,) = self.find_lines([before + ragged.number])
+                    where = f"{place.file or self.source.name!r}, line {place.line or place.row:,}"
+                    cells = f"{ragged.actual_columns} cell{'s' * (ragged.actual_columns != 1)}"
+                    width = len(self.dialect.names)
+                    raise InputError(f"{where}: {cells}, but the first line has {width}. Correct the line.")
                 before += table.num_rows
                 if start < table.num_rows:
                     yield from table.slice(start).to_batches()
@@ -137,30 +132,29 @@ class CsvRead:
             return "error"
 
         width = len(self.dialect.names)
-        with explaining(self.source.name):
-            try:
-                return arrow_csv.read_csv(
-                    pa.BufferReader(pa.py_buffer(block)),
-                    arrow_csv.ReadOptions(
-                        column_names=self.dialect.names, use_threads=False, block_size=block.size + 1
-                    ),
-                    arrow_csv.ParseOptions(
-                        delimiter=self.dialect.delimiter,
-                        newlines_in_values=True,
-                        ignore_empty_lines=width > 1,
-                        invalid_row_handler=refuse,
-                    ),
-                    arrow_csv.ConvertOptions(
-                        column_types=dict.fromkeys(self.dialect.names, pa.string()),
-                        null_values=MISSING,
-                        strings_can_be_null=True,
-                        include_columns=names,
-                    ),
-                ), None
-            except pa.ArrowInvalid:
-                if not ragged:
-                    raise
-                return None, ragged[0]
+        try:
+            return arrow_csv.read_csv(
+                pa.BufferReader(pa.py_buffer(block)),
+                arrow_csv.ReadOptions(
+                    column_names=self.dialect.names, use_threads=False, block_size=block.size + 1
+                ),
+                arrow_csv.ParseOptions(
+                    delimiter=self.dialect.delimiter,
+                    newlines_in_values=True,
+                    ignore_empty_lines=width > 1,
+                    invalid_row_handler=refuse,
+                ),
+                arrow_csv.ConvertOptions(
+                    column_types=dict.fromkeys(self.dialect.names, pa.string()),
+                    null_values=MISSING,
+                    strings_can_be_null=True,
+                    include_columns=names,
+                ),
+            ), None
+        except pa.ArrowInvalid:
+            if not ragged:
+                raise
+            return None, ragged[0]
 
 
 def _blocks(source: Source, dialect: Dialect, path: str) -> Iterator[Text]:
@@ -232,13 +226,9 @@ class PlainTable(NamedTable):
 
     def labels(self) -> Iterator[NDArray[Any]]:
         """Yield the different labels of some rows at a time."""
-        if self.file.source.growing is not None:
-            self.file.source.growing.wait()
         if self.quick:
-            try:
+            with contextlib.suppress(NotPlain):
                 return iter([np.unique(y) for _, y in self._numbers((), MOST_ROWS) if y is not None])
-            except NotPlain as odd:
-                self._refuse_stream(odd)
         return super(PlainTable, self.settled()).labels()
 
     def frame(self) -> Any:
@@ -246,20 +236,16 @@ class PlainTable(NamedTable):
         return super(PlainTable, self.settled()).frame()
 
     def counts_up(self, name: str) -> bool:
-        """Return whether the numbers of a column count up by one to the end of the file.
-
-        Raises
-        ------
-        NotPlain
-            If a cell is not a plain number.
-        """
+        """Return whether all cells of a column are plain numbers that count up by one."""
         last = np.empty(0)
-        for X, _ in self._numbers((name,), MOST_ROWS):
-            cells = np.concatenate([last, X[:, 0]])
-            if np.any(np.diff(cells) != 1.0):
-                return False
-            last = cells[-1:]
-        return True
+        with contextlib.suppress(NotPlain):
+            for X, _ in self._numbers((name,), MOST_ROWS):
+                cells = np.concatenate([last, X[:, 0]])
+                if np.any(np.diff(cells) != 1.0):
+                    return False
+                last = cells[-1:]
+            return True
+        return False
 
     def read_rows(self, rows: int, start: int) -> Iterator[Batch]:
         """Yield up to ``rows`` rows at a time, in the file's order, from row ``start``.
@@ -278,11 +264,15 @@ class PlainTable(NamedTable):
                     at += len(X)
                 return
             except NotPlain as odd:
-                self._refuse_stream(odd)
-                before = self.encoding
-                found = self.settled().meaning
+                before, found = self.encoding, self.settled().meaning
                 if at and (found.encoding != before or not found.plain):
-                    raise OtherMeaningError(self._said(odd), remedy=_REMEDY, parameter="na") from None
+                    (place,) = self.file.find_lines([odd.row])
+                    raise OtherMeaningError(
+                        f"{self.name!r} holds plain numbers in the rows before {place.words}: {odd.line!r}.",
+                        remedy="Correct the row, name cells as missing with 'na', or read a column as text "
+                        "with 'text'.",
+                        parameter="na",
+                    ) from None
         yield from super().read_rows(rows, at)
 
     def _numbers(self, names: Sequence[str], rows: int, start: int = 0) -> Iterator[Batch]:
@@ -303,7 +293,6 @@ class PlainTable(NamedTable):
             found = text_columns.in_threads(
                 lambda piece: read_piece(piece, delimiter, places, len(names)),
                 text_columns.pieces(source, path, skip=dialect.above),
-                source,
             )
             for matrix, labels, line in found:
                 for begin in range(start, labels.size, rows):
@@ -313,19 +302,6 @@ class PlainTable(NamedTable):
                 if line is not None:
                     raise NotPlain(before + 1, line)
 
-    def _said(self, odd: NotPlain) -> str:
-        cells = odd.line.rstrip("\r\n").split(self.file.dialect.delimiter)
-        named = zip(self.file.dialect.names, cells, strict=False)
-        some = (each for each in named if each[0] in self.used and not PLAIN_CELL.fullmatch(each[1]))
-        name, cell = next(some, (self.file.dialect.names[0], odd.line))
-        (place,) = placed([odd.row], self.line_finder)
-        what = f"Column {name!r} of {self.name!r} holds numbers in the rows before {place.words}"
-        return f"{what}, which has {cell[:40]!r}."
-
-    def _refuse_stream(self, odd: NotPlain) -> None:
-        if self.file.source.growing is not None:
-            raise InputError(self._said(odd), remedy=_REMEDY, parameter="na") from None
-
 
 def read_piece(
     piece: Text, delimiter: int, places: NDArray[np.int64], width: int
@@ -334,16 +310,14 @@ def read_piece(
     n_lines = int(np.count_nonzero(piece == NEWLINE))
     matrix, labels = np.empty((n_lines, width)), np.empty(n_lines)
 
-    def read(hard: NDArray[np.int64]) -> tuple[int, int, int]:
-        out = (matrix, labels, hard)
-        found: tuple[int, int, int] = loops.text.csv_lines(piece, delimiter, loops.text.POWERS, places, out)
-        return found
+    def read(hard: NDArray[np.int64]) -> Any:
+        return loops.text.csv_lines(piece, delimiter, loops.text.POWERS, places, (matrix, labels, hard))
 
     status, at, rows = text_columns.read_numbers(piece, read, labels, matrix.reshape(-1))
     line = None
     if status != loops.text.DONE:
         begin = int(np.flatnonzero(piece[:at] == NEWLINE)[-1]) + 1 if rows else 0
-        line = piece[begin : begin + 4096].tobytes().split(b"\n")[0].decode(errors="replace")
+        line = text_columns.line_of(piece, begin)[1]
     return matrix[:rows], labels[:rows], line
 
 
@@ -353,6 +327,5 @@ FORMAT = Format(
     open_csv,
     endings=(".csv", ".tsv", ".tab"),
     several=True,
-    live=True,
     options=(*NAMED, "skip"),
 )

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 from ...errors import InputError
 from .. import text_columns
-from ..arrow import explained
 from ..encoding import need_distinct
 from ..number_formats import NUMBER, names_columns
 
@@ -47,14 +46,15 @@ def find_dialect(path: str, name: str, skip: int = 0) -> tuple[Dialect, list[lis
 
     Return also the cells of the first rows, up to a line of another length, and how many bytes were read.
     """
-    head, every = _first_lines(path, name, SAMPLE)
-    every = every[skip:]
+    with open(path, "rb") as file:  # whole lines, and three at least
+        head = file.read(SAMPLE) + b"".join(file.readline(text_columns.LONGEST_LINE) for _ in range(3))
+    text = head.removeprefix(text_columns.BYTE_ORDER_MARK).decode()
+    every = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")[skip:]
     before, delimiter = _preamble(every[:100])
     lines = [line for line in every[len(before) : 100] if line.strip()]
     if not lines:
         raise InputError(f"{name!r} is empty. A table needs a line of names and a line for each row.")
-    if delimiter is None:
-        delimiter = _find_delimiter(lines)
+    delimiter = delimiter or _find_delimiter(lines)
     found = list(_rows([line + "\n" for line in lines], delimiter))
     if not found:
         raise InputError(
@@ -134,24 +134,3 @@ def _rows(lines: list[str], delimiter: str) -> Iterator[list[str]]:
     """Yield the cells of each line, up to one that Python's reader refuses: a cell of 200,000 characters."""
     with contextlib.suppress(csv.Error):
         yield from csv.reader(lines, delimiter=delimiter)
-
-
-def _first_lines(path: str, name: str, size: int) -> tuple[bytes, list[str]]:
-    """Return the first ``size`` bytes of a file, or more if its first lines are longer; and their lines.
-
-    The last line of a longer file is left out, because it may be cut, within a character perhaps.
-    """
-    with open(path, "rb") as file:
-        head = file.read(size)
-        while len(head) == size < text_columns.LONGEST_LINE and head.count(b"\n") + head.count(b"\r") <= 2:
-            head += file.read(15 * size)
-            size *= 16
-    cut, content = len(head) == size, head.removeprefix(text_columns.BYTE_ORDER_MARK)
-    try:
-        found = content.decode()
-    except UnicodeDecodeError as error:
-        if not cut or error.start < len(content) - 3:
-            raise explained(name, "not utf-8") from error
-        found = content[: error.start].decode()
-    lines = found.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    return head, lines[:-1] if cut and len(lines) > 1 else lines

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 from ...errors import InputError
 from .. import text_columns
-from ..arrow import explained, pa
+from ..arrow import pa
 from ..encoding import shown
 from ..named_columns import Columns
 from ..number_formats import NUMBER
@@ -21,16 +21,14 @@ from .parquet import copied
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s{{}},%'\"]+)\s*(.*)", re.IGNORECASE)
 _CELL = re.compile(rf"\s*({_QUOTED}|[^,'\"{{}}]*?)\s*(?:,|$)")
-_PATTERNS = {
-    "numbers": NUMBER,
-    "dates": re.compile(r"\d{4}-\d\d-\d\d([T ].*)?"),
-    "text": re.compile(".*", re.DOTALL),
-}
+_DATE = re.compile(r"\d{4}-\d\d-\d\d([T ].*)?")
+# What the cells of an attribute hold, and how they are written.
+_TYPES = dict.fromkeys(("numeric", "real", "integer"), ("numbers", NUMBER))
+_TYPES |= {"string": ("text", re.compile(".*", re.DOTALL)), "date": ("dates", _DATE)}
 _BEGINS_ROW = partial(text_columns.begins_row, b"%")
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
 
-# A name; "numbers", "dates", "text" or "nominal values"; and these values.
-Attribute = tuple[str, str, Sequence[str]]
+Attribute = tuple[str, str, re.Pattern[str]]  # a name, and a type
 
 
 def open_arff(source: Source, request: Request) -> Columns:
@@ -40,12 +38,11 @@ def open_arff(source: Source, request: Request) -> Columns:
     names = [name for name, _, _ in attributes]
     return copied(
         source.name,
-        pa.schema([(name, pa.string()) for name in names]),
         _batches(source.name, attributes, lines),
         paths=(),
         numbers=frozenset(name for name, kind, _ in attributes if kind == "numbers"),
         untyped=frozenset(names),
-        text=tuple(name for name, kind, _ in attributes if kind == "nominal values"),
+        text=tuple(name for name, kind, _ in attributes if kind.startswith("nominal")),
         lines=partial(text_columns.find_lines, source, begins=_BEGINS_ROW, above=above),
     )
 
@@ -56,10 +53,7 @@ def _lines(source: Source) -> Iterator[tuple[int, str]]:
     every = (line for piece in pieces for line in text_columns.lines_of(piece))
     for number, line in enumerate(every, start=1):
         if _BEGINS_ROW(line):  # comments may be in other characters
-            try:
-                yield number, line.decode().strip()
-            except UnicodeDecodeError as error:
-                raise explained(source.name, "not utf-8") from error
+            yield number, line.decode().strip()
 
 
 def _header(name: str, lines: Iterator[tuple[int, str]]) -> tuple[list[Attribute], int]:
@@ -86,16 +80,15 @@ def _attribute(place: str, line: str) -> Attribute:
         raise InputError(f"{place}: {line[:40]!r} does not name an attribute and its type.")
     label, kind = str(_value(found[1])), found[2].partition(" ")[0].lower()
     if kind.startswith("{"):
-        levels = tuple(filter(None, split_line(found[2][1 : found[2].rfind("}")], place)))
+        levels = [each for each in split_line(found[2][1 : found[2].rfind("}")], place) if each]
         if not levels or "}" not in found[2]:
             raise InputError(f"{place}: the values of {label!r} are not enclosed in braces.")
-        return label, "nominal values", levels
+        return label, f"nominal values: {shown(levels)}", re.compile("|".join(map(re.escape, levels)))
     pattern = found[2][len(kind) :].strip(" \"'")
     if kind == "date" and pattern and not pattern.startswith("yyyy-MM-dd"):
         raise InputError(f"{place}: the date pattern {pattern!r} cannot be read; only yyyy-MM-dd can.")
-    kinds = dict.fromkeys(("numeric", "real", "integer"), "numbers") | {"string": "text", "date": "dates"}
-    if kind in kinds:
-        return label, kinds[kind], ()
+    if kind in _TYPES:
+        return label, *_TYPES[kind]
     raise InputError(f"{place}: attribute {label!r} is of type {kind!r}, which cannot be read as a column.")
 
 
@@ -137,17 +130,12 @@ def _batches(name: str, attributes: list[Attribute], lines: Iterator[tuple[int, 
         numbers = [number for number, _ in some]
         rows = [_row(attributes, line, f"{name!r}, line {number:,}") for number, line in some]
         columns = list(zip(*rows, strict=True))
-        for (attribute, kind, levels), column in zip(attributes, columns, strict=True):
-            odd = {*column} - {None, *levels}
-            if kind in _PATTERNS:
-                odd = {cell for cell in odd if not _PATTERNS[kind].fullmatch(str(cell))}
+        for (attribute, kind, pattern), column in zip(attributes, columns, strict=True):
+            odd = {cell for cell in {*column} - {None} if not pattern.fullmatch(str(cell))}
             if odd:
                 at = next(k for k, cell in enumerate(column) if cell in odd)
-                allowed = f": {shown(levels)}" if levels else ""
-                raise InputError(
-                    f"{name!r}, line {numbers[at]:,}: attribute {attribute!r} holds {kind}{allowed}, "
-                    f"but this line has {column[at]!r}. Correct the cell."
-                )
+                what = f"attribute {attribute!r} holds {kind}, but this line has {column[at]!r}"
+                raise InputError(f"{name!r}, line {numbers[at]:,}: {what}. Correct the cell.")
         yield pa.record_batch([pa.array(column, pa.string()) for column in columns], names=names)
 
 

@@ -9,7 +9,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,14 +28,8 @@ _SPARSE = {"data", "indices", "indptr", "shape"}
 _TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 
 
-class Loaded(NamedTuple):
-    """A matrix, dense or CSR, its labels, and what a person should know about them."""
-
-    X: Any
-    y: NDArray[Any] | None = None
-    notes: tuple[str, ...] = ()
-
-
+# A matrix, dense or CSR, its labels, and what a person should know about them.
+Loaded = tuple[Any, NDArray[Any] | None, tuple[str, ...]]
 Load = Callable[[str, str], Loaded]  # takes a path, and the name in messages
 
 
@@ -108,17 +102,15 @@ class ArrayTable(Table):
 
     def _refuse(self, X: Any, y: NDArray[Any] | None, begin: int) -> None:
         """Raise an error that names a number that float64 cannot hold, or the first row with NaN."""
-        values, lacking = X.data if sparse.issparse(X) else X, list[int]()
+        values = X.data if sparse.issparse(X) else X
         for at in rounded_at(values):
             row, column = place_of(X, at)
             raise InputError(
                 f"Column {column + 1} of {self.name!r} has a whole number beyond 2**53 in row "
                 f"{begin + row + 1:,}, which would be rounded. Make its numbers smaller."
             )
-        if values.dtype.kind == "f":
-            lacking += [place_of(X, at)[0] for at in np.flatnonzero(np.isnan(values))[:1].tolist()]
-        if y is not None and y.dtype.kind == "f":
-            lacking += np.flatnonzero(np.isnan(y))[:1].tolist()
+        lacking = [place_of(X, at)[0] for at in np.flatnonzero(values != values)[:1].tolist()]
+        lacking += [] if y is None else np.flatnonzero(y != y)[:1].tolist()
         if lacking:
             raise InputError(
                 f"{self.name!r} lacks values, the first in row {begin + min(lacking) + 1:,}. Fill them in, "
@@ -171,17 +163,16 @@ def _load_npy(path: str, name: str) -> Loaded:
     """Return a matrix in a file; arrays in Fortran order, or of another shape, are loaded into memory."""
     with open(path, "rb") as file:
         version = np.lib.format.read_magic(file)
-        read = (
-            np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        )
+        old = version == (1, 0)
+        read = np.lib.format.read_array_header_1_0 if old else np.lib.format.read_array_header_2_0
         shape, by_columns, dtype = read(file)
         begin = file.tell()
     if len(shape) == 2 and dtype.kind in "biuf":
         found = _in_file(path, name, shape, dtype, begin)
         if not by_columns:
-            return Loaded(found)
+            return found, None, ()
     _need_room(name, os.path.getsize(path))
-    return Loaded(np.load(path, allow_pickle=False))
+    return np.load(path, allow_pickle=False), None, ()
 
 
 def _load_npz(path: str, name: str) -> Loaded:
@@ -193,10 +184,10 @@ def _load_npz(path: str, name: str) -> Loaded:
             parts = (arrays["data"], arrays["indices"], arrays["indptr"])
             matrix = sparse.csr_array(parts, shape=tuple(arrays["shape"].tolist()))
             matrix.check_format(full_check=True)
-            return Loaded(matrix)
+            return matrix, None, ()
         if "X" not in arrays.files:
             raise InputError(f"{name!r} needs an array 'X' (and 'y'). It has: {', '.join(arrays.files)}.")
-        return Loaded(arrays["X"], arrays["y"] if "y" in arrays.files else None)
+        return arrays["X"], arrays["y"] if "y" in arrays.files else None, ()
 
 
 def _need_room(name: str, size: int) -> None:
@@ -219,24 +210,23 @@ def _load_idx(path: str, name: str) -> Loaded:
     beside = next(filter(os.path.isfile, paths), None)
     if beside is None:
         needed = "its name has to be the same, with 'labels' for 'images' and 'idx1' for 'idx3'"
-        return Loaded(X, None, (f"There is no file of labels for {name!r}: {needed}.",))
+        return X, None, (f"There is no file of labels for {name!r}: {needed}.",)
     source = find_source(beside, (IDX,))
     labels, dimensions = _idx_matrix(source.paths[0], beside)
     if dimensions != 1 or labels.shape[0] != X.shape[0]:
         raise InputError(f"{name!r} has {X.shape[0]:,} images, but {beside!r} does not have as many labels.")
     y = labels[:].ravel()
-    return Loaded(X, whole(y.astype(np.float64)), (f"The labels are from {beside!r}.",))
+    return X, whole(y.astype(np.float64)), (f"The labels are from {beside!r}.",)
 
 
 def _idx_matrix(path: str, name: str) -> tuple[FileMatrix, int]:
     """Return the numbers of an IDX file, and how many dimensions it says that they have."""
     with open(path, "rb") as file:
         head = file.read(4 + 4 * 4)
-    known = len(head) >= 4 and head[:2] == b"\0\0" and head[2] in _TYPES
-    if not known or not 0 < head[3] <= (len(head) - 4) // 4:
+    begin = 4 + 4 * head[3] if len(head) >= 4 else 0
+    if head[:2] != b"\0\0" or head[2] not in _TYPES or not 4 < begin <= len(head):
         raise InputError(f"{name!r} is not an IDX file, or is damaged.")
-    begin = 4 + 4 * head[3]
-    shape = [int.from_bytes(head[at : at + 4], "big") for at in range(4, begin, 4)]
+    shape = np.frombuffer(head[4:begin], ">u4").tolist()
     return _in_file(path, name, shape, np.dtype(_TYPES[head[2]]), begin), head[3]
 
 

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InputError
-from ..arrow import as_numpy, duckdb, explaining, pa
+from ..arrow import as_numpy, duckdb, pa
 from ..encoding import shown, unknown
 from ..named_columns import ROWS, Columns
 from ..reader import MOST_ROWS
 from ..request import NAMED, Request
+from ..source.decoding import OPEN_FILES
 from ..source.detect import Format, Source
-from ..source.streams import OPEN_FILES
 from .parquet import copied
 
 _NO_PARTITIONS = "hive_partitioning = false"  # the names of folders are not columns
@@ -40,10 +40,8 @@ def connect() -> Any:
 
 def ask(name: str, connection: Any, sql: str, **known: Any) -> Columns:
     """Copy the answer of a query: if it were asked again, its rows might come in another order."""
-    with explaining(name):
-        # In parentheses, nothing but a query is accepted; it may end with a comment.
-        reader = _stream(connection, f"FROM ({sql.strip().rstrip(';')}\n)", ROWS)
-        return copied(name, reader.schema, reader, **known)
+    # In parentheses, nothing but a query is accepted; it may end with a comment.
+    return copied(name, _stream(connection, f"FROM ({sql.strip().rstrip(';')}\n)", ROWS), **known)
 
 
 def answer(columns: Columns, sql: str) -> Columns:
@@ -51,13 +49,12 @@ def answer(columns: Columns, sql: str) -> Columns:
     connection = connect()
     # A column gets a type that holds its values in all files.
     unified = ", union_by_name = true" if len(columns.paths) > 1 else ""
-    with explaining(columns.name):
-        files = f"read_parquet({_literals(columns.paths)}, {_NO_PARTITIONS}{unified})"
-        connection.execute(f"CREATE VIEW data AS FROM {files}")
+    files = f"read_parquet({_literals(columns.paths)}, {_NO_PARTITIONS}{unified})"
+    connection.execute(f"CREATE VIEW data AS FROM {files}")
     return ask(columns.name, connection, sql)
 
 
-def choose(name: str, batches: Iterator[Any], where: str) -> tuple[NDArray[np.int64], int]:
+def choose(batches: Iterator[Any], where: str) -> tuple[NDArray[np.int64], int]:
     """Return the rows, counted from zero, for which a condition in SQL is true, and the number of rows."""
     first = next(batches, None)
     if first is None:
@@ -73,9 +70,8 @@ def choose(name: str, batches: Iterator[Any], where: str) -> tuple[NDArray[np.in
 
     connection, every = connect(), numbered()
     connection.register("data", pa.RecordBatchReader.from_batches(schema, every))
-    with explaining(name):
-        rows = _stream(connection, f"SELECT {_identifier(_ROW)} FROM data WHERE ({where}\n)", MOST_ROWS)
-        found = [as_numpy(batch.column(0)) for batch in rows]
+    rows = _stream(connection, f"SELECT {_identifier(_ROW)} FROM data WHERE ({where}\n)", MOST_ROWS)
+    found = [as_numpy(batch.column(0)) for batch in rows]
     for _ in every:  # DuckDB does not read rows if no row can be chosen
         pass
     return np.concatenate([np.empty(0, np.int64), *found]), total
@@ -103,9 +99,8 @@ def _literals(texts: Sequence[str]) -> str:
 def open_json(source: Source, request: Request) -> Columns:
     """Copy JSON lines, one object per row; numbers are kept as they are written, so that none is rounded."""
     connection, files = connect(), f"{_literals(source.paths)}, {_NO_PARTITIONS}"
-    with explaining(source.name):
-        # All rows decide the types: if only the first rows did, 0.5 might be read as 0.
-        found = connection.sql(f"DESCRIBE FROM read_json({files}, sample_size = -1)").fetchall()
+    # All rows decide the types: if only the first rows did, 0.5 might be read as 0.
+    found = connection.sql(f"DESCRIBE FROM read_json({files}, sample_size = -1)").fetchall()
     kinds = {row[0]: row[1].replace('"NULL"', "DOUBLE") for row in found}
     numbers = frozenset(name for name, kind in kinds.items() if request.sql is None and _is_number(kind))
     kinds |= dict.fromkeys(numbers, "VARCHAR")
@@ -124,11 +119,10 @@ def open_duckdb(source: Source, request: Request) -> Columns:
     Its views must not read other files: the author of the file would choose a file of this machine.
     """
     connection = connect()
-    with explaining(source.name):
-        connection.execute(f"ATTACH {_literal(source.paths[0])} AS file (READ_ONLY)")
-        connection.execute("USE file")
-        connection.execute("SET enable_external_access = false")
-        tables = [row[0] for row in connection.sql("SHOW TABLES").fetchall()]
+    connection.execute(f"ATTACH {_literal(source.paths[0])} AS file (READ_ONLY)")
+    connection.execute("USE file")
+    connection.execute("SET enable_external_access = false")
+    tables = [row[0] for row in connection.sql("SHOW TABLES").fetchall()]
     return ask(source.name, connection, _query(source, request, tables), queried=True)
 
 
@@ -137,13 +131,13 @@ def open_sqlite(source: Source, request: Request) -> Columns:
 
     DuckDB's own reader of SQLite would have to be fetched from the network.
     """
-    with explaining(source.name), closing(_connect_sqlite(source.paths[0])) as connection:
+    with closing(_connect_sqlite(source.paths[0])) as connection:
         listed = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
         sql = _query(source, request, [row[0] for row in connection.execute(listed)])
         cursor = connection.execute(sql)
         names = [each[0] for each in cursor.description]
         schema = pa.schema(_sqlite_types(source.name, connection, sql, names))
-        return copied(source.name, schema, _sqlite_batches(cursor, schema), queried=True)
+        return copied(source.name, _sqlite_batches(cursor, schema), queried=True)
 
 
 def _query(source: Source, request: Request, tables: list[str]) -> str:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import re
-import zipfile
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,16 +12,12 @@ from ..arrow import WhenUsed, pa
 from ..encoding import shown, unknown
 from ..named_columns import Columns
 from ..number_formats import MISSING, names_columns
+from ..reader import Place
 from ..request import NAMED, Request
 from ..source.detect import Format, Source
 from .parquet import copied
 
 python_calamine: Any = WhenUsed("python_calamine", "Reading Excel files", "formats")
-
-# A cell with a formula, and with no value after it; text may be empty.
-_UNSAVED = re.compile(
-    rb'<c(?![^>]* t="str")[^>]* r="([A-Z]+[0-9]+)"[^>]*><f\b[^<]*(?:</f>)?(?:<v ?/>|<v></v>)?</c>'
-)
 
 
 def open_excel(source: Source, request: Request) -> Columns:
@@ -31,11 +25,8 @@ def open_excel(source: Source, request: Request) -> Columns:
 
     A column of one kind of cells has that type. The cells of other columns are text, as in a CSV file.
     """
-    try:
-        book = python_calamine.CalamineWorkbook.from_path(source.paths[0])
-        sheet = book.get_sheet_by_name(_choose(source.name, book, request.sheet))
-    except (python_calamine.CalamineError, OSError) as error:
-        raise InputError(f"{source.name!r} is not a workbook that can be read ({error}).") from error
+    book = python_calamine.CalamineWorkbook.from_path(source.paths[0])
+    sheet = book.get_sheet_by_name(_choose(source.name, book, request.sheet))
     title, top = f"{source.name!r}, sheet {sheet.name!r}", (sheet.start or (0, 0))[0] + 1
     body = list(sheet.to_python(skip_empty_area=True))[max(0, request.skip + 1 - top) :]
     top = max(top, request.skip + 1)
@@ -60,38 +51,22 @@ def open_excel(source: Source, request: Request) -> Columns:
     columns = [_column(cells[k]) for k in used]
     lacking = sum(column.null_count for column in columns)
     why = "they are empty, or errors such as #DIV/0!, or formulas whose results were not saved"
-    if lacking and (unsaved := _unsaved(source.paths[0])):
-        why = (
-            f"{len(unsaved):,} have formulas without saved results, such as {unsaved[0]}; open the file in a "
-            "spreadsheet program and save it"
-        )
     notes = [f"{title}: {lacking:,} cells are missing: {why}."] * (lacking > 0)
     notes += [
         f"{name}: a spreadsheet keeps 15 digits of a number, and some here have more."
         for name, column in zip(names, columns, strict=True)
         if pa.types.is_floating(column.type) and any(abs(x or 0) >= LARGEST_EXACT for x in column.to_pylist())
     ]
-    sheet_batch = pa.record_batch(columns, names=names)
     line = top + int(header) - 1
     return copied(
         source.name,
-        sheet_batch.schema,
-        [sheet_batch],
+        [pa.record_batch(columns, names=names)],
         notes=tuple(notes),
         # A first column without a name numbers the rows, as pandas writes it.
         unnamed=tuple(names[:1] if used[0] in blank else ()),
         untyped=frozenset(names),
-        lines=lambda rows: [(line + row, "") for row in rows],
+        lines=lambda rows: [Place(row, line + row if line else None) for row in rows],
     )
-
-
-def _unsaved(path: str) -> list[str]:
-    """Return the cells whose formulas have no saved results, of an .xlsx file with one sheet."""
-    if not zipfile.is_zipfile(path):
-        return []
-    with zipfile.ZipFile(path) as book:
-        sheets = [name for name in book.namelist() if re.fullmatch(r"xl/worksheets/[^/]+\.xml", name)]
-        return [cell.decode() for cell in _UNSAVED.findall(book.read(sheets[0]))] if len(sheets) == 1 else []
 
 
 def _choose(name: str, book: Any, wanted: str | None) -> str:

@@ -24,38 +24,35 @@ def open_stat_file(reader: str, source: Source, request: Request) -> Columns:
     _refuse_cut(source)
     said = {} if reader == "read_por" else {"encoding": request.text_encoding}
     read = partial(getattr(pyreadstat, reader), source.paths[0], output_format="dict", **said)
-    try:
-        _, meta = read(metadataonly=True)
-        names = [str(name) for name in meta.column_names]
-        labels = {name: found for name, found in (meta.variable_value_labels or {}).items() if found}
-        kinds: dict[str, set[str]] = {name: set() for name in names}
-        values: dict[str, set[Any]] = {name: set() for name in labels}
-        for cells in _chunks(read, len(names)):
-            for name, column in cells.items():
-                there = column.drop_null()
-                kinds[name] |= {kind_of(there.type)} if len(there) else set()
-                if name in labels:
-                    values[name] |= set(there.unique().to_pylist())
-        words, notes = _labeled(values, labels)
-        types = {name: _type(source.name, name, kinds[name], name in words) for name in names}
-        batches = (
-            pa.record_batch(
-                [_array(cells[name], words.get(name), types[name]) for name in names], names=names
-            )
-            for cells in _chunks(read, len(names))
-        )
-        return copied(
-            source.name,
-            pa.schema(types),
-            batches,
-            notes=notes,
-            untyped=frozenset(names),
-            text=tuple(words),
-        )
-    except (pyreadstat.ReadstatError, UnicodeError, ValueError, OverflowError, MemoryError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{source.name!r} cannot be read: {error}") from error
+    _, meta = read(metadataonly=True)
+    names = [str(name) for name in meta.column_names]
+    labels = {name: found for name, found in (meta.variable_value_labels or {}).items() if found}
+    kinds: dict[str, set[str]] = {name: set() for name in names}
+    values: dict[str, set[Any]] = {name: set() for name in labels}
+    for cells in _chunks(read, len(names)):
+        for name, column in cells.items():
+            there = column.drop_null()
+            kinds[name] |= {kind_of(there.type)} if len(there) else set()
+            if name in labels:
+                values[name] |= set(there.unique().to_pylist())
+    words, notes = _labeled(values, labels)
+    types = {}
+    for name in names:
+        if len(kinds[name]) > 1:
+            raise InputError(f"{source.name!r}: column {name!r} mixes {' and '.join(sorted(kinds[name]))}.")
+        kind = "text" if name in words else "".join(kinds[name])
+        types[name] = {"text": pa.string(), "date": pa.timestamp("us")}.get(kind, pa.float64())
+    batches = (
+        pa.record_batch([_array(cells[name], words.get(name), types[name]) for name in names], names=names)
+        for cells in _chunks(read, len(names))
+    )
+    return copied(
+        source.name,
+        batches,
+        notes=notes,
+        untyped=frozenset(names),
+        text=tuple(words),
+    )
 
 
 def _refuse_cut(source: Source) -> None:
@@ -100,14 +97,6 @@ def _labeled(
                 f"{column}: only some values have labels ({shown(sorted(each), 4)}); it is read without them."
             )
     return words, tuple(notes)
-
-
-def _type(table: str, name: str, kinds: set[str], labeled: bool) -> Any:
-    """Return the type of a column, whose cells have to be of one kind."""
-    if len(kinds) > 1:
-        raise InputError(f"{table!r}: column {name!r} mixes {' and '.join(sorted(kinds))}.")
-    types = {"text": pa.string(), "number": pa.float64(), "": pa.float64()}
-    return pa.string() if labeled else types.get("".join(kinds), pa.timestamp("us"))
 
 
 def _distinct(labels: dict[Any, str]) -> dict[Any, str]:

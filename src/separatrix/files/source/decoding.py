@@ -1,4 +1,4 @@
-"""Decompress files, refuse decompression bombs, and turn text of any charset into UTF-8."""
+"""Temporary files; decompress files, refuse decompression bombs, and turn text of any charset into UTF-8."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ import os
 import re
 import shutil
 import tempfile
+import weakref
 import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 from ...errors import InputError
-from ..arrow import pa
+from ..arrow import explaining, pa
 from ..encoding import shown
 
+OPEN_FILES = "/proc/self/fd"  # where Linux opens files that have no name
 HEAD, PART = 1 << 16, 1 << 20  # bytes that show what a file is, and bytes that are copied at once
 # Ordinary text does not shrink by this factor. Files that expand to fewer bytes are not checked.
 EXPANSION, HARMLESS = 400, 1 << 26
@@ -32,8 +33,6 @@ MAGIC = {
     b"\xfd7zXZ\0": "xz",
     ARCHIVE: "zip",
 }
-# What the readers of compressed files raise if a file is damaged, or encrypted.
-_DAMAGE = (EOFError, OSError, RuntimeError, ValueError, lzma.LZMAError, zipfile.BadZipFile, zlib.error)
 # The longer marks come first: that of UTF-32 begins like that of UTF-16.
 _BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8",
@@ -44,22 +43,37 @@ _BYTE_ORDER_MARKS = {
 }
 
 
+class Spool:
+    """Temporary files that live as long as an object refers to this one."""
+
+    def new(self) -> str:
+        """Return the path of a new, empty file.
+
+        On Linux it has no name in the temporary directory, so that not even a killed process leaves it
+        there. On other systems it has a name, and is removed with this object.
+        """
+        if os.path.isdir(OPEN_FILES):
+            file = tempfile.TemporaryFile(prefix="separatrix-")  # noqa: SIM115
+            weakref.finalize(self, file.close)
+            return f"{OPEN_FILES}/{file.fileno()}"
+        folder = tempfile.mkdtemp(prefix="separatrix-")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        return os.path.join(folder, "data")
+
+
 def parts_of(path: str, compression: str, name: str, most: int = PART) -> Iterator[bytes]:
     """Yield a file, decompressed, up to ``most`` bytes at a time; of a ZIP archive, its only file."""
     inside = members(path, name) if compression == "zip" else []
     if compression == "zip" and len(inside) != 1:
         names = f": {shown([each.filename for each in inside])}" if inside else ""
         raise InputError(f"{name!r} holds {len(inside)} files{names}. Unpack it and name one.")
-    return bounded(_decompressed(path, compression, inside, most), name, os.path.getsize(path))
+    new = _DECOMPRESSORS.get(compression)
+    parts = _streams(path, new, most) if new else _read(_OPENERS[compression], [path, *inside], most)
+    return bounded(parts, name, os.path.getsize(path))
 
 
-def _decompressed(
-    path: str, compression: str, inside: Sequence[zipfile.ZipInfo], most: int
-) -> Iterator[bytes]:
-    if compression in _DECOMPRESSORS:
-        yield from _streams(path, _DECOMPRESSORS[compression], most)
-        return
-    with _OPENERS[compression](path, *inside) as opened:
+def _read(opener: Callable[..., Any], of: Sequence[Any], most: int) -> Iterator[bytes]:
+    with opener(*of) as opened:
         yield from iter(partial(opened.read, most), b"")
 
 
@@ -92,27 +106,14 @@ _OPENERS: dict[str, Callable[..., Any]] = {
 
 def members(path: str, name: str) -> list[zipfile.ZipInfo]:
     """Return the files of an archive, without those that operating systems add."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return [
-                each
-                for each in archive.infolist()
-                if each.filename  # a damaged archive may have files without a name
-                and not each.filename.endswith("/")
-                and not each.filename.startswith(("__MACOSX", ".DS_Store"))
-            ]
-    except _DAMAGE as error:
-        raise InputError(f"{name!r} is not a ZIP archive that can be read ({error}).") from error
-
-
-def read_head(path: str, compression: str, name: str) -> bytes:
-    """Return the first bytes of a file, decompressed."""
-    head = b""
-    for part in parts_of(path, compression, name, HEAD):
-        head += part
-        if len(head) >= HEAD:
-            break
-    return head
+    with explaining(name), zipfile.ZipFile(path) as archive:
+        return [
+            each
+            for each in archive.infolist()
+            if each.filename  # a damaged archive may have files without a name
+            and not each.filename.endswith("/")
+            and not each.filename.startswith(("__MACOSX", ".DS_Store"))
+        ]
 
 
 def bounded(parts: Iterator[bytes | None], name: str, size: int | None = None) -> Iterator[bytes]:
@@ -122,12 +123,10 @@ def bounded(parts: Iterator[bytes | None], name: str, size: int | None = None) -
     """
     read, where = 0, tempfile.gettempdir()
     while True:
-        try:
+        with explaining(name):
             part = next(parts, b"")
             if part is None:
                 raise OSError("it does not wait for bytes that have not arrived yet")
-        except _DAMAGE as error:
-            raise InputError(f"{name!r} is damaged or cannot be read ({error}).") from error
         if not part:
             return
         read += len(part)

@@ -5,22 +5,22 @@ Each format's module describes it by a `Format`; `table.FORMATS` lists them all.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ...errors import InputError
+from ..arrow import explaining
 from ..request import NAMED, Request
-from .decoding import ARCHIVE, MAGIC, PART, as_utf8, bounded, find_charset, members, parts_of, read_head
+from .decoding import ARCHIVE, HEAD, MAGIC, PART, Spool, as_utf8, bounded, find_charset, members, parts_of
 from .folders import find_files
-from .streams import Growing, Spool
 
-LINES, PATIENCE = 1000, 1.0  # a stream is opened after this many lines, or this many seconds after the first
 _JSON = ('{"', "[{", "[ {")
 _DOCUMENTS = {
     b"<!doctype html": "a web page",
@@ -53,8 +53,6 @@ class Format:
         Whether the first lines of a text are of this format.
     several : bool
         Whether files that match a pattern are one table.
-    live : bool
-        Whether a stream can be read before it ends.
     charsets : bool
         Whether its reader decodes text; otherwise, text that is not UTF-8 is copied as UTF-8 first.
     options : tuple of str
@@ -69,13 +67,8 @@ class Format:
     endings: tuple[str, ...] = ()
     looks: Callable[[list[str]], bool] | None = None
     several: bool = False
-    live: bool = False
     charsets: bool = False
     options: tuple[str, ...] = NAMED
-
-    def marks(self, head: bytes) -> bool:
-        """Return whether a file that begins with these bytes has a mark of this format."""
-        return any(head.startswith(mark, place) for place, mark in self.magic)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,8 +84,6 @@ class Source:
         The files that are read, and what the user calls each; they differ for temporary copies.
     spool : object
         Keeps temporary files for as long as they are needed.
-    growing : Growing or None
-        Given if the only file is still being written.
     notes : tuple of str
         What a person should know about the reading, one sentence each.
     stamps : tuple of Stamp
@@ -104,7 +95,6 @@ class Source:
     paths: tuple[str, ...]
     names: tuple[str, ...]
     spool: Any = None
-    growing: Growing | None = None
     notes: tuple[str, ...] = ()
     stamps: tuple[Stamp, ...] = ()
 
@@ -154,19 +144,17 @@ def find_source(
     name: str | os.PathLike[str],
     formats: Sequence[Format],
     *,
-    live: bool = False,
     text_encoding: str | None = None,
 ) -> Source:
     """Find out what a path, a pattern, a folder or ``-`` (standard input) is.
 
-    With ``live``, some formats can be read from standard input before all of it has arrived. Text that looks
-    like no other format is of the first one. Compressed files are decompressed to a temporary file, and text
-    that is not UTF-8 is copied as UTF-8.
+    Text that looks like no other format is of the first one. Streams are copied to a temporary file.
+    Compressed files are decompressed to one, and text that is not UTF-8 is copied as UTF-8.
     """
     said = os.fspath(name)
     look = partial(_look, formats, text_encoding)
     if said == "-":
-        return _spooled("standard input", sys.stdin.buffer, look, live=live)
+        return _spooled("standard input", sys.stdin.buffer, look)
     paths = (said,) if os.path.isfile(said) else find_files(said)
     if not os.path.isfile(paths[0]):  # a pipe can be read only once
         with open(paths[0], "rb") as stream:
@@ -187,26 +175,16 @@ def find_source(
     return found
 
 
-def _spooled(name: str, stream: Any, look: Callable[[str, str], _Seen], *, live: bool = False) -> Source:
-    """Copy a stream to a temporary file, in another thread if it is ``live``, and find out what it is."""
-    spool, growing = Spool(), None
+def _spooled(name: str, stream: Any, look: Callable[[str, str], _Seen]) -> Source:
+    """Copy a stream to a temporary file, and find out what it is."""
+    spool = Spool()
     path = spool.new()
-    if live:
-        # Python's buffer would wait for more bytes, and the thread would hold its lock when the program ends.
-        stream = getattr(stream, "raw", stream)
-    arriving = bounded(iter(partial(stream.read, PART), b""), name)
-    if live:
-        growing = Growing(path, arriving)
-        growing.wait(lines=LINES, seconds=PATIENCE)
-    else:
-        _write(path, arriving)
+    with open(path, "wb") as copy:
+        copy.writelines(bounded(iter(partial(stream.read, PART), b""), name))
     if not os.path.getsize(path):
         raise InputError(f"{name!r} is empty.")
     seen = look(path, name)
-    if growing is not None and not (seen.format.live and seen.words == seen.format.kind):
-        growing.wait()
-        seen = look(path, name)
-    return _readable(Source(name, seen.format, (path,), (name,), spool, growing), seen)
+    return _readable(Source(name, seen.format, (path,), (name,), spool), seen)
 
 
 def _readable(source: Source, seen: _Seen) -> Source:
@@ -217,31 +195,25 @@ def _readable(source: Source, seen: _Seen) -> Source:
     for path, name in zip(source.paths, source.names, strict=True):
         parts = parts_of(path, seen.compression, name)
         copies.append(spool.new())
-        _write(copies[-1], parts if seen.charset is None else as_utf8(parts, seen.charset, name))
+        with open(copies[-1], "wb") as copy:
+            copy.writelines(parts if seen.charset is None else as_utf8(parts, seen.charset, name))
     notes = () if seen.charset is None else (f"{source.name!r} is read as {seen.charset.upper()} text.",)
-    return replace(source, paths=tuple(copies), spool=(spool, source.spool), growing=None, notes=notes)
-
-
-def _write(path: str, parts: Iterator[bytes]) -> None:
-    with open(path, "wb") as out:
-        out.writelines(parts)
+    return replace(source, paths=tuple(copies), spool=(spool, source.spool), notes=notes)
 
 
 def _look(formats: Sequence[Format], text_encoding: str | None, path: str, name: str) -> _Seen:
     """Find out what a file is, by its content, and by its ``name`` if it is text."""
-    try:
-        with open(path, "rb") as file:
-            head = file.read(4096)
-    except OSError as error:
-        raise InputError(f"{name!r} cannot be read: {error.strerror or error}.") from error
+    with explaining(name), open(path, "rb") as file:
+        head = file.read(4096)
     inside = [each.filename for each in members(path, name)] if head.startswith(ARCHIVE) else []
     found, compression = next((each for each in formats if each.members and each.members(inside)), None), ""
     if found is None:
         compression = next((kind for magic, kind in MAGIC.items() if head.startswith(magic)), "")
-        head = read_head(path, compression, name) if compression else head
+        head = next(parts_of(path, compression, name, HEAD), b"") if compression else head
         if compression and head.startswith(ARCHIVE):
             raise InputError(f"{name!r} is an archive that was compressed again. Decompress it first.")
-        found = next((each for each in formats if each.marks(head)), None)
+        marked = (each for each in formats for at, mark in each.magic if head.startswith(mark, at))
+        found = next(marked, None)
     if found is not None:
         if text_encoding is not None and not found.charsets:
             raise InputError(
@@ -284,14 +256,10 @@ def _of_text(formats: Sequence[Format], endings: list[str], head: bytes, charset
 
 def free_memory() -> int:
     """Return the bytes that the machine has free; if it does not say, two thirds of its memory."""
-    try:
-        with open("/proc/meminfo") as facts:
-            for line in facts:
-                if line.startswith("MemAvailable"):
-                    return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    try:
+    with contextlib.suppress(OSError), open("/proc/meminfo") as facts:
+        for line in facts:
+            if line.startswith("MemAvailable"):
+                return int(line.split()[1]) * 1024
+    with contextlib.suppress(AttributeError, ValueError, OSError):
         return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * 2 // 3)
-    except (AttributeError, ValueError, OSError):
-        return 1 << 32
+    return 1 << 32

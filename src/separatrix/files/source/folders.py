@@ -14,11 +14,8 @@ from ...errors import InputError
 from ..encoding import shown
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
-# Names of the parts of one table, as Dask and Spark write them, and as Hugging Face does.
-_PART = re.compile(
-    r"(?P<begin>part|)[-.]?\d+(-[0-9a-f-]{36}.*)?(\.[a-z0-9]+)?(?P<end>\.parquet)"
-    r"|(?P<split>.+-)\d{5}(?P<rest>-of-(?P<count>\d{5})\.parquet)"
-)
+# What distinguishes the names of the parts of one table, as Dask, Spark and Hugging Face write them.
+_NUMBERS = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|\d+")
 
 
 def find_files(said: str) -> tuple[str, ...]:
@@ -66,16 +63,15 @@ def _folder(said: str) -> tuple[str, ...]:
             f"{said!r} is a directory without Parquet files. Name a file, or a pattern like '{said}/*.csv'."
         )
     _refuse_partitions(said, os.path.join(said, "**/*.parquet"), [(), *(inside[each][:-1] for each in files)])
-    splits = list(dict.fromkeys(map(_pattern, files)))
+    splits = list(dict.fromkeys(str(each.with_name(_NUMBERS.sub("*", each.name))) for each in files))
     if len(splits) > 1:
         choices = shown([f"'{pattern}'" for pattern in splits], 6)
         raise InputError(f"{said!r} holds {len(splits)} tables. Name one by its pattern: {choices}.")
-    part = _PART.fullmatch(files[0].name)
-    count = int(part["count"]) if part is not None and part["count"] else 0
-    if len(files) < count:
+    count = re.search(r"-of-(\d+)\.parquet", files[0].name)
+    if count is not None and len(files) < int(count[1]):
         raise InputError(
-            f"{said!r} is not complete: it has {len(files)} of {count} files. Fetch the rest, or name the "
-            "files by a pattern."
+            f"{said!r} is not complete: it has {len(files)} of {int(count[1])} files. Fetch the rest, or "
+            "name the files by a pattern."
         )
     return tuple(map(str, files))
 
@@ -86,12 +82,10 @@ def _refuse_partitions(said: str, pattern: str, folders: Sequence[tuple[str, ...
     some = next((part for each in keys for part in sorted(each - keys[0])), None)
     if some is None:
         return
-    endings = {"csv": "csv", "tsv": "csv", "json": "json", "jsonl": "json", "ndjson": "json"}
-    function = endings.get(pattern.rpartition(".")[2].lower(), "parquet")
     quoted = pattern.replace("'", "''")
     raise InputError(
         f"{said!r} is partitioned: the folder {some!r} holds a column's value. A query reads it: FROM "
-        f"read_{function}('{quoted}', hive_partitioning = true).",
+        f"'{quoted}'.",
         remedy="Pass it as 'sql', and no source.",
         parameter="query",
     )
@@ -107,11 +101,3 @@ def _in_turn(path: str) -> list[tuple[str, int, str]]:
     """
     words = re.findall(r"(\D*)(\d*)", path)
     return [(text, int(number or 0), number) for text, number in words]
-
-
-def _pattern(path: Path) -> str:
-    """Return the pattern that the files of the same table match."""
-    part = _PART.fullmatch(path.name)
-    if part is None:
-        return str(path)
-    return str(path.with_name(f"{part['split'] or part['begin']}*{part['rest'] or part['end']}"))
