@@ -284,6 +284,13 @@ def test_semicolons_and_decimal_commas_give_the_verdict_of_points(tmp_path_facto
 DATES = {
     "ISO": ("%Y-%m-%d", "epoch"),
     "ISO with times": ("%Y-%m-%dT%H:%M:%S", "epoch"),
+    "German": ("%d.%m.%Y", "%d.%m.%Y"),
+    "German with two digits": ("%d.%m.%y", "%d.%m.%y"),
+    "American": ("%m/%d/%Y", "%m/%d/%Y"),
+    "American with times": ("%m/%d/%Y %I:%M %p", "%I:%M %p"),
+    "British": ("%d/%m/%Y", "%d/%m/%Y"),
+    "Japanese": ("%Y/%m/%d", "%Y/%m/%d"),
+    "times": ("%H:%M", "%H:%M"),
 }
 
 
@@ -323,7 +330,14 @@ def test_the_query_that_an_error_names_for_typed_dates_reads_these_dates(tmp_pat
     assert X[:, 0].tolist() == [each.replace(tzinfo=dt.UTC).timestamp() for each in days]
 
 
-def test_dates_that_are_not_written_as_in_iso_8601_get_no_query(tmp_path):
+def test_dates_that_could_begin_with_the_month_are_read_in_both_ways(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("d,y\n" + "".join(f"0{k % 3 + 1}/0{k % 5 + 1}/2024,{k % 2}\n" for k in range(12)))
+    with pytest.raises(InputError, match=r"'%d/%m/%Y'.* If the month comes first, write '%m/%d/%Y'"):
+        open_table(path, target="y")
+
+
+def test_dates_that_are_written_in_several_ways_get_no_query(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("d,y\n" + "".join(f"{('05.03.2024', '2024-03-05')[k % 2]},{k % 2}\n" for k in range(12)))
     with pytest.raises(

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from separatrix.errors import InputError
 from separatrix.files.table import open_table
 from tests.run import answer, fine, refused
-from tests.sheets import write_workbook
+from tests.sheets import formula, write_workbook
 
 
 def table_of(n=40, seed=0):
@@ -827,3 +827,23 @@ def test_a_name_with_a_comma_can_be_excluded(tmp_path):
     path.write_text('"a,b",c,y\n1,4,0\n2,9,1\n3,1,0\n')
     found = answer("check", path, "--target", "y", "--exclude", '"a,b"')
     assert found["data"]["features"] == 1
+
+
+def test_a_numeric_id_that_is_different_in_each_row_is_noted(tmp_path):
+    path = tmp_path / "ids.csv"
+    for name, step, noted in (("Id", 17, True), ("Id", 0, False), ("patient_id", 17, True), ("x", 17, False)):
+        rows = [f"{100 + k * step % 101},{k % 3},{k % 2}" for k in range(20)]
+        path.write_text("\n".join([f"{name},a,y", *rows]) + "\n")
+        notes = open_table(path, target="y").notes
+        assert any("identify rows" in note for note in notes) is noted
+
+
+def test_formulas_without_saved_results_are_named(tmp_path):
+    path = tmp_path / "book.xlsx"
+    write_workbook(path, {"s": [("a", "y"), (1.5, 0), (formula("1+1", 2), 1), (formula("1+2"), 0)]})
+    with pytest.raises(InputError, match="1 have formulas without saved results, such as A4"):
+        open_table(path, target="y").read()
+    write_workbook(path, {"s": [("a", "y"), (1.5, 0), (formula("1+1", 2), 1), (None, 0)]})
+    with pytest.raises(InputError) as told:
+        open_table(path, target="y").read()
+    assert "saved results" not in str(told.value)

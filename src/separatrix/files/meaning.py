@@ -6,6 +6,7 @@ count or name the rows, or have no values, are left out. `named_reader` turns th
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,12 +16,21 @@ from .arrow import arrow_text, pc
 from .encoding import MAX_LEVELS, Column, Encoding, choose_columns, clip, shown, unknown
 from .label_spelling import alike, listed
 from .named_columns import Columns, Summary
-from .number_formats import PLAIN_READING, SIGNS, Look, look, marks_of, shapes_of
+from .number_formats import BLANKS, MARKS, PLAIN_READING, SIGNS, Look, look, marks_of, shapes_of
 from .reader import rows_only
 from .request import Request
 
 FEW_ROWS = 10  # in fewer rows, a column may happen to count them, or to have few equal texts
 _ISO = re.compile(r"[09]9999-99-99([T ]99:99(:99([.]9+)?)?)?")
+# Ways to write dates and times, in the terms of Python and DuckDB. Where two fit, the day comes first.
+_DAYS = [
+    order.replace("-", sign)
+    for order in ("%d-%m-%Y", "%m-%d-%Y", "%d-%m-%y", "%m-%d-%y", "%Y-%m-%d")
+    for sign in "./-"
+]
+_TIMES = ["%H:%M", "%H:%M:%S", "%H:%M:%S.%f", "%I:%M %p", "%I:%M:%S %p"]
+_WAYS = [*_DAYS, *_TIMES, *(f"{day}{sign}{time}" for day in _DAYS for sign in " T" for time in _TIMES)]
+_ID = re.compile(r"(.*[^A-Za-z])?(id|Id|ID)|.*[a-z]I[dD]")  # names of columns that identify rows
 
 
 @dataclass(frozen=True)
@@ -111,6 +121,12 @@ def decide(columns: Columns, request: Request, kept: Columns | None = None) -> M
         names = _leave_out(names, dict.fromkeys(empty, "it has no values"), notes)
     notes += readings_told({name: numbers[name] for name in names if name in numbers})
     notes += [_code_note(name) for name in names if name in numbers and numbers[name].coded]
+    if free:
+        notes += [
+            f"{n}: its whole numbers are all different. If they identify rows, leave it out with --exclude."
+            for n in names
+            if n in numbers and _ID.fullmatch(n) and _all_different(summaries[n])
+        ]
     label, marked = "as it is", False
     if labels:
         label, marked = _label(columns, labels[0], summaries[labels[0]], text, notes)
@@ -166,6 +182,12 @@ def _leave_out(names: tuple[str, ...], reasons: Mapping[str, str], notes: list[s
     left_out = left_out[: len(names) - 1]
     notes += [f"{name} is left out: {reasons[name]}." for name in left_out]
     return tuple(name for name in names if name not in left_out)
+
+
+def _all_different(summary: Summary) -> bool:
+    """Return whether a column of text has a whole number in each row, and each only once."""
+    whole = all(re.fullmatch("[09]9*", each) for each in summary.shapes)
+    return whole and len(summary.levels) == summary.rows >= FEW_ROWS
 
 
 def _names_rows(summary: Summary, nearly_all: float = 0.9) -> str:
@@ -334,17 +356,38 @@ def _levels(name: str, summary: Summary, intercept: bool, notes: list[str]) -> t
 
 def _foreign(columns: Columns, name: str, kind: str) -> InputError:
     """Return the error for a column that is neither a number nor text, with a query that makes it one."""
-    query, how = "", "Compute a number from it in a query with 'sql'"
-    if kind == "date" and not columns.queried:
-        column = '"' + name.replace('"', '""') + '"'
-        date = column if columns.kinds[name] == "date" else f"{column}::TIMESTAMP"
-        query = f" This query reads it in seconds: SELECT * REPLACE (epoch({date}) AS {column}) FROM data."
-        how = "Pass the query as 'sql'"
+    query = _query_for_dates(columns, name, kind)
+    how = "Pass the query as 'sql'" if query else "Compute a number from it in a query with 'sql'"
     return InputError(
         f"Column {name!r} is {in_words(kind)}, which is not a number.{query}",
         remedy=f"{how}, or leave the column out with 'exclude'.",
         parameter="sql",
     )
+
+
+def _query_for_dates(columns: Columns, name: str, kind: str) -> str:
+    """Say which query reads dates as numbers; "" if no query does because each is written in another way."""
+    if columns.queried or kind not in ("date", "written date"):
+        return ""
+    column, more = '"' + name.replace('"', '""') + '"', ""
+    date = column if columns.kinds[name] == "date" else f"{column}::TIMESTAMP"
+    if kind == "written date":
+        cells = {cell.strip(BLANKS) for cell in columns.summaries([name])[name].levels}
+        dates = {cell for cell in cells if cell.casefold() not in MARKS}
+        ways = [way for way in _WAYS if all(_is_written(cell, way) for cell in dates)]
+        if not ways:
+            return ""
+        date = f"{'' if dates == cells else 'try_'}strptime({column}, '{ways[0]}')"
+        more = f" If the month comes first, write '{ways[1]}'." if len(ways) > 1 else ""
+    return f" This query reads it in seconds: SELECT * REPLACE (epoch({date}) AS {column}) FROM data.{more}"
+
+
+def _is_written(cell: str, way: str) -> bool:
+    """Return whether a date is written in one way."""
+    try:
+        return bool(dt.datetime.strptime(cell, way))
+    except ValueError:
+        return False
 
 
 def in_words(kind: str) -> str:

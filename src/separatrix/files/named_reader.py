@@ -248,8 +248,9 @@ class NamedTable(Table):
         lacking, counts = self._gaps()
         without = [f"{name!r} ({count:,})" for name, count in counts.items() if count]
         first = self.places([int(lacking.argmax())])[0].words
+        why = "".join(f" {note}" for note in self.columns.notes if "without saved results" in note)
         return InputError(
-            f"{self.name!r} lacks values in {shown(without)}, the first in {first}.",
+            f"{self.name!r} lacks values in {shown(without)}, the first in {first}.{why}",
             remedy="Fill them in, leave such rows out with missing='drop', or exclude the columns.",
             parameter="missing",
         )

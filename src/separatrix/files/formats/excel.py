@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
+import zipfile
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +20,11 @@ from ..source.detect import Format, Source
 from .parquet import copied
 
 python_calamine: Any = WhenUsed("python_calamine", "Reading Excel files", "formats")
+
+# A cell with a formula, and with no value after it; text may be empty.
+_UNSAVED = re.compile(
+    rb'<c(?![^>]* t="str")[^>]* r="([A-Z]+[0-9]+)"[^>]*><f\b[^<]*(?:</f>)?(?:<v ?/>|<v></v>)?</c>'
+)
 
 
 def open_excel(source: Source, request: Request) -> Columns:
@@ -51,6 +58,11 @@ def open_excel(source: Source, request: Request) -> Columns:
     columns = [_column(cells[k]) for k in used]
     lacking = sum(column.null_count for column in columns)
     why = "they are empty, or errors such as #DIV/0!, or formulas whose results were not saved"
+    if lacking and (unsaved := _unsaved(source.paths[0])):
+        why = (
+            f"{len(unsaved):,} have formulas without saved results, such as {unsaved[0]}; open the file in a "
+            "spreadsheet program and save it"
+        )
     notes = [f"{title}: {lacking:,} cells are missing: {why}."] * (lacking > 0)
     notes += [
         f"{name}: a spreadsheet keeps 15 digits of a number, and some here have more."
@@ -67,6 +79,15 @@ def open_excel(source: Source, request: Request) -> Columns:
         untyped=frozenset(names),
         lines=lambda rows: [Place(row, line + row if line else None) for row in rows],
     )
+
+
+def _unsaved(path: str) -> list[str]:
+    """Return the cells whose formulas have no saved results, of an .xlsx file with one sheet."""
+    if not zipfile.is_zipfile(path):
+        return []
+    with zipfile.ZipFile(path) as book:
+        sheets = [name for name in book.namelist() if re.fullmatch(r"xl/worksheets/[^/]+\.xml", name)]
+        return [cell.decode() for cell in _UNSAVED.findall(book.read(sheets[0]))] if len(sheets) == 1 else []
 
 
 def _choose(name: str, book: Any, wanted: str | None) -> str:
