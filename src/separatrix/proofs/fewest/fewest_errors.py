@@ -33,7 +33,7 @@ from .error_search import ErrorSearch
 from .witnesses import Witness
 
 SHARE = 0.2  # of the time, for the question whether the classes are separable
-# How many times the rows of a witness the first parts have. On Pima, whose bracket is [79, 148] after 60 s
+# How many times the rows of a witness the first parts have. On Pima, whose bracket is [77, 148] after 60 s
 # without parts, 4 times prove 41 in 0.4 s, 6 times 66 in 3 s, and 10 times 87 in 16 s of processor time.
 PART = 10
 # How many times the rows of disjoint witnesses, one per wrong row, are looked at first. With 100 of 20,000
