@@ -140,9 +140,14 @@ class NotOffered:
         raise AttributeError(f"{owner.__name__} has no {self.name}: {self.why}")
 
 
-def _refuse_unknown(kind: type[Any], names: Iterable[str]) -> None:
+@functools.cache
+def _parameters(kind: Any) -> tuple[str, ...]:
+    return tuple(kind._get_param_names())
+
+
+def _refuse_unknown(kind: Any, names: Iterable[str]) -> None:
     """Refuse parameters that a class does not have, and say what to do instead."""
-    known = kind._get_param_names()
+    known = _parameters(kind)
     for name in names:
         if name in known:
             continue

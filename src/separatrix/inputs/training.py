@@ -75,6 +75,9 @@ def read_matrix(estimator: Any, X: Any, *, reset: bool) -> Any:
             raise InputError(
                 f"Found array with 0 {what}(s) (shape={matrix.shape}) while a minimum of 1 is required."
             )
+    if not is_frame(X) and (reset or not hasattr(estimator, "feature_names_in_")):
+        count_columns(estimator, matrix.shape[1], None, reset=reset)
+        return matrix
     try:
         validate_data(estimator, X if is_frame(X) else matrix, reset=reset, skip_check_array=True)
     except ValueError as problem:
