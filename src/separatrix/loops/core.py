@@ -127,10 +127,10 @@ def worst_first(rows: Any, outputs: Any, steps: Any, gram: Gram, tally: Tally) -
             slot = gram.used[0]
             if slot == gram.products.shape[0]:
                 return
-            gram.row[:] = 0.0
             add_row(rows, i, gram.row, 1.0)
             for j in range(gram.slots.shape[0]):
                 gram.products[slot, j] = row_output(rows, j, gram.row)
+            add_row(rows, i, gram.row, -1.0)  # zeros again
             gram.slots[i] = slot
             gram.used[0] += 1
         if tally.log.shape[0] > 0:

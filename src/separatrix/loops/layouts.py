@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 # Clock entries of a Tally.
 VISITS, MISTAKES, LIMIT, LOGGED = range(4)
 
@@ -33,7 +35,8 @@ class Tally(NamedTuple):
     the sum that lazy averaging needs, ``log`` has (row, rival, visit) of each mistake, ``norms`` the squared
     norms of the rows visited (negative if unknown), ``floor`` the smallest score since it was reset,
     ``margin`` the largest score that is corrected (zero, unless the perceptron has a margin), and ``clock``
-    the visits, the mistakes, the limit on mistakes and the length of the log.
+    the visits, the mistakes, the limit on mistakes and the length of the log. ``outputs`` is scratch memory
+    for one number per class.
     """
 
     counts: Any
@@ -43,6 +46,7 @@ class Tally(NamedTuple):
     floor: Any
     margin: Any
     clock: Any
+    outputs: Any = np.empty(0)
 
 
 # Totals of Visits.

@@ -92,10 +92,16 @@ def fill_row_outputs(rows: Any, i: Any, w: Any, outputs: Any) -> Any:
         first, end = span(rows, i)
         for c in range(w.shape[0]):
             outputs[c] = w[c, w.shape[1] - 1] if rows.lift else 0.0
-        for p in range(first, end):
-            value, column = entry(rows, i, p), column_of(rows, p)
+        if (end - first) % np.uint64(2) > 0:
+            value, column, first = entry(rows, i, first), column_of(rows, first), first + np.uint64(1)
             for c in range(w.shape[0]):
                 outputs[c] += value * w[c, column]
+        for p in range(first, end, np.uint64(2)):
+            q = p + np.uint64(1)
+            value, column = entry(rows, i, p), column_of(rows, p)
+            other, beside = entry(rows, i, q), column_of(rows, q)
+            for c in range(w.shape[0]):
+                outputs[c] += value * w[c, column] + other * w[c, beside]
 
     return dense if is_dense(rows) else sparse
 
@@ -121,16 +127,6 @@ def squared_norm(rows: Any, i: int) -> float:
     return total + rows.lift
 
 
-@part
-def row_integral(rows: Any, i: int) -> bool:
-    """Return whether every value of row i is an integer."""
-    first, end = span(rows, i)
-    good = True
-    for p in range(first, end):
-        good &= np.floor(entry(rows, i, p)) == entry(rows, i, p)
-    return good
-
-
 @by_type
 def row_score(rows: Any, i: Any, w: Any) -> Any:
     """Return the signed score of row i and the rival class it was scored against."""
@@ -149,6 +145,25 @@ def row_score(rows: Any, i: Any, w: Any) -> Any:
         return row_output(rows, i, w[own]) - best, rival
 
     return binary if w.ndim == 1 else multiclass
+
+
+@by_type
+def row_score_by_entries(rows: Any, i: Any, w: Any, outputs: Any) -> Any:
+    """Do what `row_score` does; an entry of a sparse row is read once for all classes."""
+
+    def short(rows: Any, i: Any, w: Any, outputs: Any) -> Any:
+        return row_score(rows, i, w)
+
+    def sparse(rows: Any, i: Any, w: Any, outputs: Any) -> Any:
+        own = rows.labels[i]
+        fill_row_outputs(rows, i, w, outputs)
+        best, rival = -np.inf, -1
+        for c in range(w.shape[0]):
+            if c != own and (rival < 0 or not outputs[c] <= best):
+                best, rival = outputs[c], c
+        return outputs[own] - best, rival
+
+    return short if w.ndim == 1 or is_dense(rows) else sparse
 
 
 @part
@@ -227,7 +242,7 @@ def learn(rows: Any, order: Any, w: Any, steps: Any, tally: Tally) -> int:
         if tally.norms.shape[0] > 0:
             measure(rows, here, tally.norms)
         for i in here:
-            score, rival = row_score(rows, i, w)
+            score, rival = row_score_by_entries(rows, i, w, tally.outputs)
             if score < floor:
                 floor = score
             if not score > margin:
@@ -238,15 +253,6 @@ def learn(rows: Any, order: Any, w: Any, steps: Any, tally: Tally) -> int:
             seen += 1
     tally.clock[VISITS], tally.floor[0] = tally.clock[VISITS] + seen, floor
     return seen
-
-
-@loop
-def integral(rows: Any, start: int, stop: int) -> bool:
-    """Return whether every value of the rows from start to stop is an integer."""
-    for i in range(start, stop):
-        if not row_integral(rows, i):
-            return False
-    return True
 
 
 @loop
@@ -267,10 +273,13 @@ def fill_outputs(rows: Any, start: int, stop: int, w: Any, outputs: Any) -> None
 
 
 @loop
-def fill_scores(rows: Any, start: int, stop: int, w: Any, scores: Any) -> None:
-    """Fill ``scores[i]`` with the signed score of row i for the rows from start to stop."""
+def fill_scores(rows: Any, start: int, stop: int, w: Any, outputs: Any, scores: Any) -> None:
+    """Fill ``scores[i]`` with the signed score of row i for the rows from start to stop.
+
+    ``outputs`` is scratch memory for one number per class.
+    """
     for i in range(start, stop):
-        scores[i], _ = row_score(rows, i, w)
+        scores[i], _ = row_score_by_entries(rows, i, w, outputs)
 
 
 @loop

@@ -93,6 +93,7 @@ class Learner:
             floor=np.full(1, np.inf),
             margin=np.full(1, float(margin)),
             clock=np.array([visits, 0, limit, 0], dtype=np.int64),
+            outputs=np.empty(rows.n_classes),
         )
 
     @property

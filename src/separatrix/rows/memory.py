@@ -108,7 +108,8 @@ class MemoryRows:
     @cached_property
     def integral(self) -> bool:
         """Whether every value is an integer, so that small sums are exact."""
-        return all(self._run("integral", [(self.storage, *each) for each in self._ranges(self.n_rows)]))
+        parts = [(self.storage, *each) for each in self._ranges(self.n_rows)]
+        return all(threads.run_all(numpy_loops.integral, parts))
 
     def scan(self, weights: Floats, limit: int = 1, costs: Floats | None = None) -> Scan:
         """Score every row that counts under fixed weights: count the mistakes, keep the lowest scores."""
@@ -142,7 +143,8 @@ class MemoryRows:
         """Return the signed score of every row."""
         scores, ranges = np.empty(self.n_rows), self._ranges(self.n_rows)
         if self.few or "squared_norms" in vars(self):
-            self._run("fill_scores", [(self.storage, *each, weights, scores) for each in ranges])
+            parts = [(self.storage, *each, weights, np.empty(self.n_classes), scores) for each in ranges]
+            self._run("fill_scores", parts)
         else:  # the first scores of many rows: measure the rows while they are read
             norms = np.empty(self.n_rows)
             self._run("fill_norms", [(self.storage, *each, weights, scores, norms) for each in ranges])
@@ -214,9 +216,9 @@ class MemoryRows:
     def cut_at(self, starts: Ints) -> LocalShards:
         """Cut the rows into shards that start at the given rows, the first of which is row 0."""
         edges = itertools.pairwise([*starts.tolist(), self.n_rows])
-        return LocalShards(tuple(self._slice(*each) for each in edges), starts)
+        return LocalShards(tuple(self.between(*each) for each in edges), starts)
 
-    def _slice(self, first: int, end: int) -> MemoryRows:
+    def between(self, first: int, end: int) -> MemoryRows:
         """Return consecutive rows as a view."""
         storage, (low, high) = self.storage, np.searchsorted(self.order, [first, end])
         labels = storage.labels[first:end]

@@ -191,7 +191,7 @@ def integral(rows: Any, start: int, stop: int) -> bool:
     """Return whether every value of the rows from start to stop is an integer."""
     dense = isinstance(rows, DenseRows)
     values = rows.values[start:stop] if dense else rows.data[rows.indptr[start] : rows.indptr[stop]]
-    return bool((np.floor(values) == values).all())
+    return values.dtype.kind != "f" or bool((np.floor(values) == values).all())
 
 
 def fill_outputs(rows: Any, start: int, stop: int, w: Floats, outputs: Floats) -> None:
@@ -200,7 +200,7 @@ def fill_outputs(rows: Any, start: int, stop: int, w: Floats, outputs: Floats) -
         outputs[start:stop] = outputs_of(lifted(rows, w.shape[-1])[start:stop], w)
 
 
-def fill_scores(rows: Any, start: int, stop: int, w: Floats, scores: Floats) -> None:
+def fill_scores(rows: Any, start: int, stop: int, w: Floats, outputs: Floats, scores: Floats) -> None:
     """Fill ``scores[i]`` with the signed score of row i for the rows from start to stop."""
     part = slice(start, stop)
     with np.errstate(all="ignore"):
