@@ -89,7 +89,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         The maximum number of mistakes. With ``order="mixed"`` it is checked after each epoch.
     n_iter_no_change : int or None, default=3
         When to stop on classes that overlap; None switches the rule off. The run ends if the last k
-        passes or scans found at least 95 % as many wrong rows as the k before them, and it is proved that no
+        passes or scans found at least 90 % as many wrong rows as the k before them, and it is proved that no
         margin is larger than 0.0005 times R; k is this number, or a third of all passes if that is more. If
         the margin is larger, the run is never stopped, rounding errors aside; it may be stopped on classes
         that are separable with a smaller margin. With ``average``, no separator is needed: the run ends if

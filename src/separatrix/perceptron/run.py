@@ -231,12 +231,12 @@ class Run:
 
     def _closing_scan(self) -> Standing:
         """Count the errors of the last weights, unless that takes long compared with the few passes."""
-        if self.learner.rows.numbers > threads.MOST_AT_ONCE and len(self.history) < FEW_PASSES:
+        if self.learner.rows.numbers > threads.MOST_AT_ONCE // 4 and len(self.history) < FEW_PASSES:
             return Standing(self.learner.mistakes, None, math.inf, -math.inf, clear=False)
         return self._look()[1]
 
 
-def no_progress(history: Sequence[PassRecord], n_iter_no_change: int, *, fall: float = 0.05) -> bool:
+def no_progress(history: Sequence[PassRecord], n_iter_no_change: int, *, fall: float = 0.1) -> bool:
     """Return whether mistakes no longer fall.
 
     The last passes (or scans) found almost as many wrong rows as an equal number before them: they gained
@@ -336,8 +336,9 @@ class CycleDetector:
         if not more or passes & (passes - 1):
             return
         if self.hopeful is None:
-            rows = learner.rows
-            self.hopeful = learner.steps.size == 1 and rows.take(rows.order[:1]).integral
+            rows, first = learner.rows, int(learner.rows.order[0])
+            one = rows.take(rows.order[:1]) if rows.local is None else rows.local.between(first, first + 1)
+            self.hopeful = learner.steps.size == 1 and one.integral
         if self.hopeful:
             self.kept = passes, learner.mistakes, length, learner.state()
 
