@@ -210,8 +210,8 @@ class SignedRows:
 
     @cached_property
     def n_used(self) -> int:
-        """How many coordinates rows with signs use, if they are in memory; else all of them."""
-        if self.joint or self.rows.local is None:
+        """How many coordinates rows with signs use, if they are sparse or a part, and in memory; else all."""
+        if self.joint or self.rows.local is None or (self.inside.all() and not self.rows.sparse):
             return self.width
         rows = self.matrix if self.inside.all() else self.matrix[self.order]
         if self.rows.sparse:
