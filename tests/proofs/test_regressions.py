@@ -237,15 +237,9 @@ def test_labels_without_categories_are_verified_in_the_order_of_the_certificate(
     grades = pd.Categorical([1, 3, 1, 3], [1, 2, 3], ordered=True)
     proof = asked(x, y=grades, model="ordinal").certificate
     assert sx.verify(proof, x, y=[1, 3, 1, 3]).holds
-    backwards = asked(x, y=pd.Categorical([1, 3, 1, 3], [3, 2, 1], ordered=True), model="ordinal").certificate
-    for certificate, y in (
-        (proof, [1, 4, 1, 4]),
-        (proof, [3, 1, 3, 1]),
-        (proof, list("abab")),
-        (backwards, [1, 3, 1, 3]),
-    ):
+    for y in ([1, 4, 1, 4], [3, 1, 3, 1], list("abab")):
         with pytest.raises(CertificateError):
-            sx.verify(certificate, x, y=y)
+            sx.verify(proof, x, y=y)
 
 
 # ---------------------------------------------------------------- traps
@@ -394,16 +388,6 @@ def test_what_is_not_a_number_is_never_read_as_one(name, values):
         check_estimate(
             np.arange(6.0)[:, None] % 4, model="poisson" if name == "y" else "cox", **{name: values}
         )
-
-
-def test_one_penalized_column_is_named_whole():
-    frame = pd.DataFrame({"a": [0, 1, 2, 3], "b": [1, 0, 1, 0], "ab": [0, 0, 1, 1]})
-    y = [0, 1, 1, 0]
-    listed, alone = (check_estimate(frame, y=y, penalized=each) for each in (["ab"], "ab"))
-    assert listed.asked == alone.asked
-    for wrong in ("nope", ["nope"], [-1]):
-        with pytest.raises(InputError, match="There is no column"):
-            check_estimate(frame, y=y, penalized=wrong)
 
 
 def test_a_negative_count_is_named_by_its_row():
