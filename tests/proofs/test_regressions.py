@@ -20,7 +20,7 @@ from statsmodels.miscmodels.ordinal_model import OrderedModel
 import separatrix as sx
 from separatrix.errors import CertificateError, InputError, SeparationWarning
 from separatrix.proofs.estimates import check_estimate
-from tests import naive_estimate
+from tests import naive_estimate, naive_likelihood
 
 SEEDS = st.integers(0, 2**32)
 
@@ -361,11 +361,57 @@ def test_the_estimates_that_stay_finite_are_those_of_the_rest():
     assert whole.params["drug[T.b]"] < -10
 
 
-def test_only_models_whose_rows_stand_for_themselves_have_a_rest():
-    cox = asked([[1.0], [1], [0]], time=[1, 2, 3])
-    assert cox.exists is False
+@pytest.mark.parametrize("model", ["cox", "conditional", "binary"])
+@given(SEEDS)
+@settings(max_examples=25)
+def test_strata_of_the_rest_have_the_limits_of_the_finite_estimates(model, seed):
+    X, columns, options = naive_estimate.random_case(model, np.random.default_rng(seed))
+    if model == "binary":
+        columns.setdefault("groups", np.arange(len(X)) % 2)
+        options["intercept"] = False
+    columns.pop("weights", None)
+    X = np.round(X)
+    try:
+        found = asked(X, model=model, ties=options.get("ties"), fit_intercept=False, **columns)
+        rest = found.rest()
+    except InputError:  # there is an estimate, or no row is left
+        return
+    assert set(found.estimable) <= set(rest.names)
+    if not found.estimable:
+        return
+    strata = {"strata": rest.groups, "y": rest.y}
+    if model == "cox":
+        strata = {"strata": rest.groups, "time": rest.y, "event": rest.event}
+        strata |= {} if rest.entry is None else {"entry": rest.entry}
+    ties = options.get("ties") or ""
+    again = asked(
+        rest.X,
+        model="cox" if model == "cox" else "conditional",
+        ties=ties or None,
+        fit_intercept=False,
+        **strata,
+    )
+    assert again.exists
+    assert again.unique
+    of = {"intercept": False, "ties": ties}
+    whole = naive_likelihood.likelihood_of(
+        "conditional" if model == "binary" else model, X, as_strata(columns), **of
+    )
+    part = naive_likelihood.likelihood_of("cox" if model == "cox" else "conditional", rest.X, strata, **of)
+    limit, left = (naive_likelihood.maximize(*each, 1e-7) for each in (whole, part))
+    for name in found.estimable:
+        assert abs(limit[list(found.coefficients).index(name)] - left[rest.names.index(name)]) < 0.02
+
+
+def as_strata(columns):
+    return {"strata" if name == "groups" else name: values for name, values in columns.items()}
+
+
+def test_models_whose_limit_is_another_model_have_no_rest():
+    found = asked([[0.0], [1], [2]], y=[0, 1, 2], model="ordinal")
+    assert found.exists is False
     with pytest.raises(InputError, match="no part is left"):
-        cox.rest()
+        found.rest()
     with pytest.raises(InputError, match="Every row is responsible"):
         asked([[0.0], [1.0]], y=[0, 1]).rest()
 
@@ -388,6 +434,16 @@ def test_what_is_not_a_number_is_never_read_as_one(name, values):
         check_estimate(
             np.arange(6.0)[:, None] % 4, model="poisson" if name == "y" else "cox", **{name: values}
         )
+
+
+def test_one_penalized_column_is_named_whole():
+    frame = pd.DataFrame({"a": [0, 1, 2, 3], "b": [1, 0, 1, 0], "ab": [0, 0, 1, 1]})
+    y = [0, 1, 1, 0]
+    listed, alone = (check_estimate(frame, y=y, penalized=each) for each in (["ab"], "ab"))
+    assert listed.asked == alone.asked
+    for wrong in ("nope", ["nope"], [-1]):
+        with pytest.raises(InputError, match="There is no column"):
+            check_estimate(frame, y=y, penalized=wrong)
 
 
 def test_a_negative_count_is_named_by_its_row():

@@ -35,7 +35,7 @@ from .statistics.coefficients import (
     Coefficients,
     coefficient_answers,
 )
-from .statistics.rest import Rest, has_rest, rest_of
+from .statistics.rest import HAVE_REST, Rest, rest_of
 
 INTERCEPT = "(intercept)"
 COEFFICIENT_SECONDS = 10.0
@@ -96,15 +96,24 @@ class Estimate:
         return tuple(name for name, answer in self.coefficients.items() if answer == FINITE)
 
     def rest(self) -> Rest:
-        """Return the regression without the responsible rows, in which all estimates are finite.
+        """Return the regression without what keeps its estimate from existing; all its estimates are finite.
 
-        Raises InputError if that is another regression: the estimates that stay finite are those of the other
-        rows in binary, binomial and Poisson regressions only.
+        Binary, binomial and Poisson regressions lose the responsible rows; conditional and Cox models, and
+        binary regressions with groups, compare fewer rows: their strata are divided. Raises InputError for
+        other models: in the limit, a row of an ordinal or multinomial regression can say that its category is
+        one of several, which is no regression of the same kind.
         """
         if self.find_rest is None:
-            raise InputError(f"Of this {self.title}, no part is left to be fitted to some of the rows.")
+            raise InputError(f"Of this {self.title}, no part is left that is a regression of the same kind.")
         found: Rest = self.find_rest(set(self.estimable))
         return found
+
+    @property
+    def divides_strata(self) -> bool:
+        """Whether the rest compares fewer rows with each other, instead of having fewer rows."""
+        return self.asked.model in ("cox", "conditional") or (
+            self.asked.model == "binary" and self.data.get("groups") is not None
+        )
 
     @property
     def title(self) -> str:
@@ -129,7 +138,8 @@ class Estimate:
                 f"  {'rows':<15} {rows.size} of {self.n_rows}: {some(rows.tolist())} (counted from 0)"
             )
             if self.find_rest is not None:
-                lines.append(f"  {'without them':<15} finite: {some(self.estimable) or 'none'}")
+                label = "still estimable" if self.divides_strata else "without them"
+                lines.append(f"  {label:<15} {some(self.estimable) or 'nothing'}")
         for label, text in (("left out", self.dropped), ("note", self.note)):
             lines += [f"  {label:<15} {text}"] if text else []
         if self.certificate is not None:
@@ -182,7 +192,6 @@ def ask(
     named = _names(names or data.names, rows, data)
     weights = data.columns.get("weights")
     responsible = _responsible(rows, claim)
-    left = claim is not None and claim.claim == NONE and has_rest(asked.model, tuple(data.columns))
     return Estimate(
         exists=None if claim is None else claim.claim != NONE,
         unique={UNIQUE: True, NOT_UNIQUE: False}.get("" if claim is None else claim.claim),
@@ -194,7 +203,9 @@ def ask(
         search=steps,
         data={"X": X, **columns},
         find_coefficients=partial(_coefficients, signed, judge, named, time_limit),
-        find_rest=partial(rest_of, rows, data, responsible, named) if left else None,
+        find_rest=partial(rest_of, rows, data, claim, named)
+        if claim is not None and claim.claim == NONE and asked.model in HAVE_REST
+        else None,
     )
 
 

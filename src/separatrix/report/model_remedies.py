@@ -13,6 +13,10 @@ DROP = (
     "In the limit, these rows are fitted perfectly; the estimates that stay finite are those of the other "
     "rows. Columns that depend on others in these rows are left out as well."
 )
+DIVIDE = (
+    "In the limit, rows with different scores along the direction of the certificate are no longer compared: "
+    "the scores divide the strata. The estimates that stay finite are those of the divided strata."
+)
 RIDGE = (
     "For predictions; do not interpret the coefficients as effects. Choose the strength by cross-validation."
 )
@@ -79,6 +83,9 @@ REST = {
     "binomial": "s.GLM(r.y, r.X, s.families.Binomial(), freq_weights=r.weights)",
     "poisson": "s.GLM(r.y, r.X, s.families.Poisson(), freq_weights=r.weights)",
     "poisson groups": "s.ConditionalPoisson(r.y, r.X, groups=r.groups)",
+    "binary groups": "s.ConditionalLogit(r.y, r.X, groups=r.groups)",
+    "conditional": "s.ConditionalLogit(r.y, r.X, groups=r.groups)",
+    "cox": "s.PHReg(r.y, r.X, r.event, entry=r.entry, strata=r.groups, ties={ties!r})",
 }
 LEARNED = (
     "from sklearn.linear_model import {} as L; from sklearn.preprocessing import StandardScaler as S; "
@@ -126,16 +133,19 @@ def model_remedies(found: Estimate, origin: Origin) -> tuple[Remedy, ...]:
     python = "offset(" not in written  # which matters for the estimates
     if found.estimable and found.find_rest is not None:
         lines, family = [], "poisson" if model == "poisson" else "binomial"
-        if python and not {"groups", "weights"} <= further.keys():
-            fit = REST["poisson groups" if "groups" in further else model]
+        divides, kind = found.divides_strata, f"{model} groups" if "groups" in further else model
+        if python and not ({"weights"} <= further.keys() and (divides or "groups" in further)):
+            fit = REST[kind].format(ties=found.asked.ties)
             shown = f"import statsmodels.api as s; print({fit}.fit().summary(xname=r.names))"
             lines.append(("Python", f"{start}r = e.rest(); {shown}"))
         rows = (found.responsible_rows + 1).tolist()
-        if len(rows) <= MOST_TERMS and "weights" not in further:
+        if len(rows) <= MOST_TERMS and "weights" not in further and not divides:
             rest = f"d, subset = -c({', '.join(map(str, rows))})"
             fit = f"summary(glm({left} ~ 0 + X{''.join(offset)}, {family}, {rest}))"
             lines.append(("R", origin.in_r + TABLE.format(right=right + effects) + fit))
-        remedies.append(Remedy("Leave out the rows that cause it", DROP, tuple(lines)))
+        told = ("Divide the strata", DIVIDE) if divides else ("Leave out the rows that cause it", DROP)
+        if lines or not divides:
+            remedies.append(Remedy(*told, tuple(lines)))
     unused = {"groups", "entry"} | ({"weights"} if model == "cox" else set())
     if model in PENALIZED_LINES and python and not unused & further.keys():
         remedies.append(Remedy("Ridge", RIDGE, (("Python", start + PENALIZED_LINES[model]),)))

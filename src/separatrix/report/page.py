@@ -135,7 +135,7 @@ def estimate_text(
     """Return the page about the estimate of a regression: the answer, what to do, coefficients and rows."""
     tone = words.OPEN if found.exists is None else words.GOOD if found.exists else words.CAUTION
     notes = [("Left out", found.dropped), ("Note", found.note)]
-    left = "Without these rows, these estimates are finite: " if found.find_rest is not None else ""
+    left = "" if found.divides_strata else "Without these rows, these estimates are finite: "
     certificate = found.certificate
     hashed = () if certificate is None else (("SHA-256 of the data", certificate.sha256),)
     about = [("Data", title), ("Model", found.title), *known, *(note for note in notes if note[1]), *hashed]
@@ -148,7 +148,7 @@ def estimate_text(
         if found.responsible_rows.size
         else Markup(),
         _card("What stays estimable", tag("p", f"{left}{_some(found.estimable) or 'none'}."))
-        if left
+        if found.find_rest is not None
         else Markup(),
         _next_steps(ways[1:]),
         _card("Data and versions", facts([*about, *_versions()])),
