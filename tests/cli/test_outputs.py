@@ -127,6 +127,7 @@ def test_the_fewest_errors_are_shown_and_their_certificate_holds(tmp_path):
     done = run("check", rows, "--target", "y", "--fewest", "--certificate", proof, "--report", report)
     text = " ".join(done.stdout.split())
     assert "is strictly right on more than 88.9 % of these rows (proved), and this one reaches that" in text
+    assert "No other set of wrong rows is as small (proved)." in text
     assert "Without these rows, the classes are separable" in text
     assert "Nearly separable: these rows" in report.read_text()
     done = run("verify", proof, rows, "--independent")

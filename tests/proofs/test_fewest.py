@@ -95,6 +95,45 @@ def test_the_other_rows_are_separable_and_settled_rows_are_settled(seed):
         assert truth(X, y, weights, lift) > found.upper - 1
 
 
+def leaves_of(nodes, lost=frozenset(), kept=frozenset()):
+    """The leaves of a tree, each with the rows that are lost and kept there."""
+    node = next(nodes)
+    if not isinstance(node, int):
+        return [(node, lost, kept)]
+    return [*leaves_of(nodes, lost | {node}, kept), *leaves_of(nodes, lost, kept | {node})]
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 10**6))
+def test_flipped_rows_are_in_every_smallest_set_by_the_certificate_alone(seed):
+    rng = np.random.default_rng(seed)
+    X, w = rng.standard_normal((1000, 3)), rng.standard_normal(3)
+    y, flipped = (X @ w > 0).astype(int), rng.permutation(1000)[:5]
+    y[flipped] = 1 - y[flipped]
+    found = sx.fewest_errors(X, y)
+    proof = found.certificate
+    assert found.exact
+    assert sx.verify(proof, X, y)
+    assert 2 * found.in_every.size > found.upper
+    assert set(found.in_every.tolist()) <= set(found.wrong_rows.tolist())
+    (tree,) = proof.trees
+    supports = [set(each.rows) for each in proof.witnesses]
+    for leaf, lost, kept in leaves_of(iter(tree)):
+        prices = dict(zip(leaf.witnesses, leaf.u, strict=True))
+        for row in set(found.in_every.tolist()) - lost:
+            bound = leaf_bound([proof.unit] * 1000, supports, prices, lost, kept | {row})
+            assert bound > found.upper * proof.unit
+
+
+def test_the_words_count_the_rows_that_are_settled():
+    X = np.arange(12.0)[:, None]
+    one = sx.fewest_errors(X, np.arange(12) // 6 ^ (X[:, 0] == 2.0))
+    assert one.in_every.tolist() == one.wrong_rows.tolist() == [2]
+    assert one.summary().endswith("No other set of wrong rows is as small (proved).")
+    two = sx.fewest_errors(X[:4], [0, 1, 0, 1])  # one of the two rows in the middle
+    assert "in every smallest set of wrong rows: 0 of these (1 undecided); in none: 1 of" in two.summary()
+
+
 def test_changed_certificates_are_refused_or_true():
     rng = random.Random(0)
     asked = [q for q in map(fuzz_certificates.question, range(400)) if q.fields["claim"] == "fewest-errors"]
@@ -148,6 +187,7 @@ def test_planted_errors_are_found_and_proved():
     found = sx.fewest_errors(X, y)
     assert found.lower == found.upper <= 8
     assert len(set(found.wrong_rows.tolist()) & set(flipped.tolist())) >= 7
+    assert len(set(found.in_every.tolist()) & set(flipped.tolist())) >= 7
     assert sx.verify(found.certificate, X, y)
 
 

@@ -19,7 +19,6 @@ Operations Research 54.
 from __future__ import annotations
 
 import heapq
-import math
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -123,28 +122,23 @@ class Cover:
             stack += reversed(node.children)
             yield node
 
-    def bounds_if_fixed(self) -> Iterator[tuple[float, float]]:
-        """Yield for each row the bound if it is lost, and the bound if it is kept, in units of ``1 / UNIT``.
+    def settled(self, most: int) -> tuple[set[int], set[int]]:
+        """Return the rows that every hyperplane of cost at most ``most`` loses, and those that none loses.
 
-        In a leaf in which the row is free, the bound rises by ``max(0, c_i - load_i)`` if it is lost, and by
-        ``max(0, load_i - c_i)`` if it is kept.
+        In a leaf in which row i is free, the bound rises by ``max(0, load_i - c_i)`` if it is kept, and by
+        ``max(0, c_i - load_i)`` if it is lost.
         """
-        loads = []
+        every, none = set(range(self.size)), set(range(self.size))
         for leaf in self.leaves:
-            load = dict[int, int]()
-            for j, u in leaf.prices.items():
-                for place in self.supports[j]:
-                    load[place] = load.get(place, 0) + u
-            loads.append(load)
-        for place, cost in enumerate(self._costs):
-            lost = kept = math.inf
-            for leaf, load in zip(self.leaves, loads, strict=True):
-                slack = cost - load.get(place, 0)
-                if place not in leaf.kept:
-                    lost = min(lost, leaf.bound + (0 if place in leaf.lost else max(0, slack)))
-                if place not in leaf.lost:
-                    kept = min(kept, leaf.bound + (0 if place in leaf.kept else max(0, -slack)))
-            yield lost, kept
+            room = most * UNIT - leaf.bound
+            if room >= 0:
+                slack = list(self._costs)
+                for j, u in leaf.prices.items():
+                    for place in self.supports[j]:
+                        slack[place] -= u
+                every &= leaf.lost | {i for i, each in enumerate(slack) if -each > room} - leaf.kept
+                none &= leaf.kept | {i for i, each in enumerate(slack) if each > room} - leaf.lost
+        return {int(self.rows.rows[i]) for i in every}, {int(self.rows.rows[i]) for i in none}
 
     def begin(self, witness: Witness) -> None:
         """Add a witness, and compute the bound that it gives."""
@@ -160,15 +154,42 @@ class Cover:
             row = self._branching_row(node)
             if row is None:  # no witness violates this hitting set: the search gets its weights
                 return
-            lost = Node(node.lost | {row}, node.kept, node.prices, node.bound, node.x)
-            kept = Node(node.lost, node.kept | {row}, node.prices, node.bound, node.x)
-            yield from self._refine(lost)
-            yield from self._refine(kept)
-            node.row, node.children = row, (lost, kept)
-            leaves = [lost, kept, *(leaf for leaf in self.leaves if leaf is not node)]
-            heapq.heapify(leaves)
-            self.leaves = leaves  # at once: an interrupt may come at any time
+            children = self._children(node, row)
+            for child in children:
+                yield from self._refine(child)
+            self._branch([(node, row, children)])
         yield  # both ends meet
+
+    def settle(self, most: int) -> Iterator[None]:
+        """Branch on each wrong row that costs more than ``most`` to keep, as far as a few rounds prove it."""
+        wrong = self.search.rows.rows[self.search.wrong].tolist()
+        for row in [self._place[each] for each in wrong if each in self._place]:
+            branches = []
+            for leaf in self.leaves:
+                if leaf.bound <= most * UNIT and row not in leaf.lost:
+                    lost, kept = self._children(leaf, row)
+                    if row not in leaf.kept:
+                        yield from self._keep(kept, row, most)
+                    if kept.bound <= most * UNIT:
+                        break
+                    branches.append((leaf, row, (lost, kept)))
+            else:
+                self._branch(branches)
+
+    def _children(self, node: Node, row: int) -> tuple[Node, Node]:
+        """Return the leaves in which a row is lost, and in which it is kept."""
+        fixed = node.lost | {row}, node.kept
+        prices = {j: u for j, u in node.prices.items() if row not in self.supports[j]}  # no witness needs it
+        lost = Node(*fixed, prices, leaf_bound(self._costs, self.supports, prices, *fixed), node.x)
+        return lost, Node(node.lost, node.kept | {row}, node.prices, node.bound, node.x)
+
+    def _branch(self, branches: list[tuple[Node, int, tuple[Node, Node]]]) -> None:
+        """Give some leaves their children."""
+        for node, row, children in branches:
+            node.row, node.children = row, children
+        leaves = [each for leaf in self.leaves for each in leaf.children or (leaf,)]
+        heapq.heapify(leaves)
+        self.leaves = leaves  # at once: an interrupt may come at any time
 
     def _add(self, witness: Witness | None) -> bool:
         """Add a witness to the covering program, if it is one."""
@@ -182,20 +203,37 @@ class Cover:
 
     def _cover_wrong_rows(self) -> Iterator[None]:
         """Find a witness for each wrong row, deepest first, that avoids rows of other witnesses."""
-        outputs = (self.rows.values @ self.search.weights).reshape(self.size, -1)
-        scores, rivals = outputs.min(axis=1), outputs.argmin(axis=1)
-        used, wrong = np.zeros(self.size), scores <= 0.0
-        prices = np.where(wrong, 5.0, 1e-2)
-        places = np.argsort(scores)[: np.count_nonzero(wrong)].tolist()
+        scores = self.rows.scores(self.search.weights)
+        used, places = np.zeros(self.size), np.argsort(scores)[: np.count_nonzero(scores <= 0.0)].tolist()
         for count, place in enumerate(places, 1):
-            if not used[place]:
-                root = place * self.rows.rivals + int(rivals[place])
-                found = self.pricing.cheapest(prices + used / self.rows.costs, root)
-                if found is not None and self._add(self.pricing.exact(found)):
-                    used[self.supports[-1]] += 1.0
+            if not used[place] and self._pack(place, used):
+                used[self.supports[-1]] += 1.0
             if count % 10 == 0 or count == len(places):
                 self._solve(self.root)
             yield
+
+    def _pack(self, place: int, used: Floats) -> bool:
+        """Add a witness of a wrong row that avoids other wrong rows and rows in use, if it can."""
+        outputs = (self.rows.values @ self.search.weights).reshape(self.size, -1)
+        prices = np.where(outputs.min(axis=1) <= 0.0, 5.0, 1e-2) + used / self.rows.costs
+        found = self.pricing.cheapest(prices, place * self.rows.rivals + int(outputs[place].argmin()))
+        return found is not None and self._add(self.pricing.exact(found))
+
+    def _keep(self, node: Node, row: int, most: int) -> Iterator[None]:
+        """Add witnesses, first of a row that is kept, while the leaf costs at most ``most``."""
+        self._solve(node)
+        for count in range(2 * ROUNDS):
+            if node.bound > most * UNIT:
+                return
+            if count < ROUNDS:
+                used = np.zeros(self.size)
+                for j in node.prices:
+                    used[self.supports[j]] += 1.0
+                self._pack(row, used)
+                yield
+            else:
+                yield from self._cut(node.x, node.x)
+            self._solve(node)
 
     def _refine(self, node: Node) -> Iterator[None]:
         """Solve the covering program of a leaf, and add violated witnesses, a few times below the root.

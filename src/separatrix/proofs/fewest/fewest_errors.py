@@ -106,7 +106,12 @@ class FewestErrors:
             return f"{text}; this {which} gets {upper} of {total} rows wrong."
         text = f"No {which} on these columns is strictly right on more than {_share(best)} of these rows"
         if self.status is Status.REACHED:
-            return f"{text} (proved), and this one reaches that: it gets {upper} of {total} rows wrong."
+            text += f" (proved), and this one reaches that: it gets {upper} of {total} rows wrong."
+            every, wrong = self.in_every.size, self.wrong_rows.size
+            if every == wrong:
+                return f"{text} No other set of wrong rows is as small (proved)."
+            text += f" Proved to be in every smallest set of wrong rows: {every:,} of these"
+            return f"{text} ({wrong - every:,} undecided); in none: {self.in_none.size:,} of the others."
         text += f" (proved); this one reaches {_share(reached)}."
         text += f" The fewest errors are between {lower} and {upper}."
         if self.ceiling < self.upper:
@@ -339,6 +344,10 @@ class _Run:
         for _ in take_turns(jobs):
             self._count(search)
             if self.closed:
+                break
+        end = Deadline.after(SHARE * self.deadline.left)
+        for _ in self._settle(rows, search, min(most, 4 * size)):
+            if end.passed:
                 return
 
     def _separate(self) -> Witness | None:
@@ -408,17 +417,28 @@ class _Run:
                 yield
             size *= 2
 
+    def _settle(self, rows: CostRows, search: ErrorSearch, size: int) -> Iterator[None]:
+        """Look for proofs that every cheapest set contains a wrong row: among some rows, then among more."""
+        before = self.covers
+        for each in before:
+            yield from each.settle(self.upper - self.lower + each.bound)
+        every = self._settled()[0]
+        if before and before[0].size < size and len(every) < np.count_nonzero(search.wrong):
+            cover = Cover(rows.part(rows.near(search.weights, size)), search, self.deadline)
+            yield from cover.steps()
+            yield from cover.settle(cover.bound)
+            if cover.bound == self.lower and len(cover.settled(cover.bound)[0]) > len(every):
+                self.covers = [cover]
+
     def _settled(self) -> tuple[list[int], list[int]]:
         """Return the rows that every cheapest set of wrong rows contains, and those that none contains."""
-        every, none = list[int](), list[int]()
-        for cover in self.covers:
-            most = self.upper - self.lower + cover.bound
-            for place, (lost, kept) in enumerate(cover.bounds_if_fixed()):
-                if lost > most * UNIT:
-                    none.append(int(cover.rows.rows[place]))
-                if kept > most * UNIT:
-                    every.append(int(cover.rows.rows[place]))
-        return every, none
+        slack = self.upper - self.lower
+        found = [cover.settled(slack + cover.bound) for cover in self.covers]
+        every = set[int]().union(*(each for each, _ in found))
+        none = {row for row, cost in self.costs.items() if cost > slack}
+        for cover, (_, own) in zip(self.covers, found, strict=True):
+            none -= set(cover.rows.rows.tolist()) - own
+        return list(every), list(none)
 
     def _certificate(self) -> FewestCertificate:
         witnesses, trees = list[Multipliers](), list[Tree]()
