@@ -197,14 +197,14 @@ def test_the_numbers_of_the_working_set_in_the_architecture_are_those_of_the_cod
     from separatrix.rows import numpy_loops
 
     text = " ".join((ROOT / "ARCHITECTURE.md").read_text("utf-8").split())
-    assert (code.MANY, code.WORK, code.CLOSING) == (1 / 50, 4, 6)
+    assert (code.MANY, code.WORK, code.CLOSING) == (1 / 20, 4, 6)
     for told in (
         f"Up to {code.ADDED:,} rows with the lowest scores",
         f"Up to {code.SET_PASSES} plain passes visit the working set",
         f"the {code.CORE} lowest rows of the set",
         f"Up to {code.SMALL} rows, all rows are the core",
         f"eight from each of {code.STREAMS // 2} to {2 * code.STREAMS} places in turn",
-        "more than one row in fifty is wrong",
+        "more than one row in twenty is wrong",
         "exceeds four readings of all the data",
         "six passes and scans end the run",
         "no margin is larger than 0.0005 R",

@@ -20,7 +20,7 @@ from ..result import Ints
 from ..rows import numpy_loops, threads
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Shards
-from .learner import Learner
+from .learner import LOG_ROOM, Learner
 from .mixing import epoch
 from .run import Run
 
@@ -114,12 +114,12 @@ def _few_rows(run: Run) -> bool:
         part = Part(learner, np.arange(rows.n_rows), rows.local)
     else:
         part = Part(learner, rows.order)
-    # An update of fewer rows takes less time, and late updates are needed only if rows are hard to separate.
-    # All updates of a reading fit into the log.
-    least = LEAST_UPDATES * (1 + CORE // max(32, 4 * rows.order.size))
     while not run.stopped(before=run.closing):
         if small:
-            part.worst_first(WORK * rows.numbers, least + LEAST_UPDATES * len(run.history) // 25)
+            # After many scans the rows are hard to separate; before, overlapping rows end the run. Twice as
+            # many updates between the first scans leave fewer weights for the pocket to choose from.
+            least = min(LOG_ROOM, LEAST_UPDATES * (1 + len(run.history) // 20) ** 2)
+            part.worst_first(WORK * rows.numbers, least)
         else:
             _through_cores(run, part)
         if run.scan().mistakes == 0:
