@@ -43,6 +43,7 @@ TARGETS = {
     "margins of verdicts": (fuzz_brackets.check_verdicts, 250, 2_000),
     "soft margins": (fuzz_brackets.check_soft, 250, 2_000),
     "kernel margins": (fuzz_brackets.check_kernels, 100, 500),
+    "kernel margins of raw columns": (fuzz_brackets.check_raw_polynomials, 100, 500),
     "inputs": (fuzz_inputs.check_inputs, 1_000, 20_000),
     "certificates": (fuzz_certificates.check_certificates, 10_000, 100_000),
     "two engines": (planar.check_engine, 250, 5_000),  # needs Node

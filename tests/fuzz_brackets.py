@@ -1,4 +1,4 @@
-"""Brackets that are called proved, against rational arithmetic: five targets of ``make fuzz``.
+"""Brackets that are called proved, against rational arithmetic: six targets of ``make fuzz``.
 
 Small problems at any shift and scale, degenerate ones among them. The exact optimum has to lie between the
 two ends that the library reports, and no certificate may refuse separable classes.
@@ -243,3 +243,37 @@ def check_kernels(rng: random.Random, count: int, _folder: Path) -> None:
     for seed in (rng.randrange(10**9) for _ in range(count)):
         found = kernel_margins(seed)
         assert found in ("holds", "wide", "refused"), f"kernel_margins({seed}): {found}"
+
+
+def raw_polynomial(seed: int) -> str:
+    """What `SoftMargin` with a polynomial kernel made of columns that were never scaled, and of a large C."""
+    rng = np.random.default_rng(seed)
+    n_classes = 3 if rng.random() < 0.2 else 2
+    X, y = small_problem(rng, n_classes)
+    X = X / max(1.0, float(np.abs(X).max())) * 10.0 ** rng.integers(-2, 7)
+    if rng.random() < 0.5:
+        X = X * 10.0 ** rng.integers(-3, 4, X.shape[1])
+    intercept, degree, C = INTERCEPTS[rng.integers(3)], int(rng.integers(1, 5)), 10.0 ** rng.integers(-2, 9)
+    gap = None if rng.random() < 0.3 else 1e-14  # which rounding does not allow: all methods are tried
+    kernel = sx.kernels.Polynomial(degree=degree, c=1.0)
+    gram = polynomial_gram(X, degree, intercept == "lifted")
+    least = naive_exact.highest_bound(gram, y.tolist(), n_classes, [Fraction(C)] * y.size, intercept is True)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", sx.errors.ConvergenceWarning)
+        try:
+            soft = sx.SoftMargin(C, kernel=kernel, fit_intercept=intercept, gap=gap).fit(X, y)
+        except NumericOverflowError:
+            return "too large"
+    where = f"degree {degree}, C={C}, fit_intercept={intercept!r}, {n_classes} classes"
+    if not Fraction(soft.dual_objective_) <= least <= Fraction(soft.objective_):
+        return f"missed ({where}): {soft.dual_objective_!r} {soft.objective_!r}, least {float(least):.17g}"
+    if not soft.converged_ and soft.objective_ > C * y.size * (1.0 + 1e-12):
+        return f"worse than zero weights ({where}): {soft.objective_!r}"
+    return "holds" if soft.converged_ else "wide"
+
+
+def check_raw_polynomials(rng: random.Random, count: int, _folder: Path) -> None:
+    """The least objective lies between what is reported; if the gap is missed, zero weights are no better."""
+    for seed in (rng.randrange(10**9) for _ in range(count)):
+        found = raw_polynomial(seed)
+        assert found in ("holds", "wide", "too large"), f"raw_polynomial({seed}): {found}"

@@ -58,7 +58,11 @@ class Status(enum.Enum):
     ONLINE = "Each row was visited once, in the order in which it came, and no row was read again."
     INTERRUPTED = "The run was interrupted; the weights are those reached so far."
     REACHED = "The requested gap was reached; it was recomputed from the data."
-    STALLED = "Rounding stopped the solver before the requested gap; the gap that it reached is stated."
+    STALLED = (
+        "Rounding stopped the solver before the requested gap; the gap that it reached is stated",
+        "scale the columns, or set a larger gap",
+        "gap",
+    )
     NOT_SEPARABLE = (
         "Up to rounding, the convex hulls of the classes meet: no margin is larger than the rounding errors."
     )

@@ -262,3 +262,36 @@ def test_separable_rows_reach_the_gap_at_every_cost(kernel, C):
     model = sx.SoftMargin(C=C, kernel=kernel).fit(X, X[:, 0] * X[:, 1] > 0.0)
     assert model.converged_
     assert model.gap_ <= 1e-3
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("intercept", ["lifted", True, False])
+@pytest.mark.parametrize("degree", [2, 3, 4])
+@pytest.mark.parametrize("C", [1.0, 1e4])
+def test_columns_that_were_never_scaled_are_no_worse_than_zero_weights(degree, C, intercept):
+    rng = np.random.default_rng(0)
+    X = np.abs(rng.normal(size=(120, 3))) * [100.0, 10.0, 0.5]
+    y = (X[:, 0] + 50.0 * rng.normal(size=120) > 80.0).astype(int)
+    model = sx.SoftMargin(C=C, kernel=Polynomial(degree), fit_intercept=intercept).fit(X, y)
+    assert model.objective_ <= 120 * C * (1.0 + 1e-12)
+    # Affine functions of the columns are in the feature space, with norms that are not larger.
+    plain = sx.SoftMargin(C=C, fit_intercept=intercept).fit(X, y)
+    assert model.dual_objective_ <= plain.objective_
+
+
+@pytest.mark.parametrize("C", [1.0, 1e4, 1e6])
+def test_a_polynomial_of_raw_columns_has_a_narrow_bracket(C):
+    rng = np.random.default_rng(0)
+    X = np.abs(rng.normal(size=(200, 4))) * [120.0, 70.0, 30.0, 0.5]
+    y = (X[:, 0] + 60.0 * rng.normal(size=200) > 100.0).astype(int)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = sx.SoftMargin(C=C, kernel=Polynomial(2)).fit(X, y)
+    assert model.gap_ <= 1e-2
+
+
+def test_a_run_that_rounding_stops_says_what_to_do():
+    rng = np.random.default_rng(0)
+    X = 1e6 * rng.normal(size=(60, 3))
+    with pytest.warns(ConvergenceWarning, match="scale the columns"):
+        sx.SoftMargin(C=1e6, kernel=Polynomial(4)).fit(X, rng.integers(0, 2, 60))

@@ -132,11 +132,15 @@ class KernelRows:
         lengths, share = self.accuracy
         magnitudes = np.abs(coefficients)
         reach = share * (magnitudes @ lengths[support])
-        terms = int(np.count_nonzero(magnitudes.max(axis=0, initial=0.0)))
-        units = (terms + 2 * len(coefficients) + 8) * EPS
-        outputs, doubts = np.empty((2, among.size, len(coefficients)))
+        # Sums of parts have smaller errors than one long sum: those of one part, and those of their sum.
+        size = max(32, math.isqrt(support.size))
+        starts = range(0, support.size, size)
+        units = (min(size, support.size) + len(starts) + 2 * len(coefficients) + 8) * EPS
+        outputs, doubts = np.zeros((2, among.size, len(coefficients)))
         for part, block in blocks:
-            outputs[part] = block @ coefficients.T
+            for start in starts:
+                several = slice(start, start + size)
+                outputs[part] += block[:, several] @ coefficients[:, several].T
             doubts[part] = units * (np.abs(block) @ magnitudes.T) + lengths[among[part], None] * reach
         return outputs, doubts
 
@@ -211,11 +215,14 @@ def coordinates(gram: Floats, kernel: Kernel) -> Floats:
     return rows
 
 
-def as_combination(weights: Floats, points: Floats, rows: KernelRows) -> tuple[Floats, Floats]:
+def as_combination(
+    weights: Floats, points: Floats, rows: KernelRows, cutoff: float = EPS
+) -> tuple[Floats, Floats]:
     """Return coefficients of points whose combination is the weights, by least squares, and the intercept.
 
     They are as close to the weights as rounding allows; multipliers are only as close as the square root of
-    the gap.
+    the gap. With a larger cutoff (of the inverse condition number), the coefficients are smaller, and so are
+    the rounding errors of their scores.
     """
     weights = np.atleast_2d(weights)
     inside = weights[:, :-1] if rows.lift else weights
@@ -224,5 +231,6 @@ def as_combination(weights: Floats, points: Floats, rows: KernelRows) -> tuple[F
         return np.zeros((weights.shape[0], 0)), intercept
     if rows.lifted:
         points, inside = np.column_stack([points, np.ones(len(points))]), weights
-    coefficients = linalg.lstsq(points.T, inside.T, lapack_driver="gelsy", check_finite=False)[0].T
+    found = linalg.lstsq(points.T, inside.T, cond=cutoff, lapack_driver="gelsy", check_finite=False)
+    coefficients = found[0].T
     return np.ascontiguousarray(coefficients), coefficients.sum(axis=1) if rows.lifted else intercept

@@ -25,15 +25,17 @@ import numpy as np
 from scipy import linalg
 
 from ..deadline import NEVER, Deadline, OutOfTime
-from ..kernels import Precomputed
+from ..kernels import Polynomial, Precomputed
 from ..kernels.base import EPS, MOST_GRAM_ROWS, STRIP
 from ..loops import decomposition
 from ..margins.brackets import Effort, against_rivals, balanced, best_shift, feasible
 from ..margins.rounding.proved_margin import imbalance
+from ..margins.rounding.proved_soft import proved_bound
 from ..margins.soft.soft_margin import BracketedMinimum, solve_soft_margin
 from ..result import Floats, Ints, Status
 from ..rows.memory import as_rows
 from ..rows.threads import MOST_AT_ONCE, calm_threads
+from ..sparse import dense
 from .kernel_rows import KernelRows, as_combination, coordinates
 from .similarity import Similarity
 
@@ -41,6 +43,7 @@ SMALL = 1000  # rows up to which the first working set has all of them
 ENTERING = (
     64  # rows that enter a working set at a time; with 128, ijcnn1 (10,000 rows) took 1.4 times as long
 )
+CUTOFFS = (EPS, 1e-12, 1e-10, 1e-8)  # of least squares, on coordinates of very different sizes
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,8 +277,15 @@ class Decomposition:
                 if found.gap <= gap or status is Status.STEP_LIMIT or self.slow:
                     break
                 goal *= 0.25
-            if found.gap > gap and status is not Status.STEP_LIMIT and self.caps.size <= MOST_GRAM_ROWS:
-                found = min(found, self.by_factor(gap), key=lambda each: each.gap)
+            more = status is not Status.STEP_LIMIT and self.caps.size <= MOST_GRAM_ROWS
+            for attempt in (self.on_monomials, self.by_factor, self.at_zero) if more else (self.at_zero,):
+                if found.gap <= gap:
+                    break
+                other = attempt(gap)
+                if other is not None:
+                    status = found.status if other.status is Status.REACHED else other.status
+                    best = min(found, other, key=lambda each: each.primal)
+                    found = replace(best, status=status, dual=max(found.dual, other.dual))
         except KeyboardInterrupt:
             found = self.certified(Status.INTERRUPTED)
         except OutOfTime:
@@ -394,14 +404,49 @@ class Decomposition:
         better = longer.primal < found.primal
         return replace(longer, status=found.status, dual=found.dual) if better else found
 
+    def on_monomials(self, gap: float) -> KernelSoftOptimum | None:
+        """Return the optimum on the monomials of a polynomial kernel, or None if there are many.
+
+        Each monomial is accurate by itself. With the unit u of rounding and the degree k, products of k
+        numbers err by at most (k - 1) u, relative to their size; the coefficients of the kernel by 8 (k + 1)
+        u, and their products with multinomial coefficients by u more; the roots of these by half of that and
+        u; the last product by u. That is less than 8 (k + 4) u. What underflows is negligible unless whole
+        vectors are tiny.
+        """
+        kernel, X = self.rows.kernel, self.rows.X
+        if kernel.series is None or not isinstance(getattr(kernel, "inner", kernel), Polynomial):
+            return None
+        series, tiny = kernel.series, math.sqrt(np.finfo(float).tiny)
+        if math.comb(X.shape[1] + len(series) - 1, X.shape[1]) > self.caps.size:
+            return None
+        if not min(float(self.rows.accuracy[0].min()), *(each for each in series if each)) > tiny:
+            return None
+        return self.on_points(dense(kernel.feature_map(X)), gap, 4.0 * (len(series) + 3) * EPS)
+
     def by_factor(self, gap: float) -> KernelSoftOptimum:
-        """Return the optimum that the linear solver finds in coordinates of the feature space."""
-        rows, caps, effort = self.rows, self.caps, self.effort
+        """Return the optimum on a factor of the Gram matrix.
+
+        It is only accurate relative to the largest numbers of the matrix.
+        """
         if not self.whole:
             self.take_all()
-        points = coordinates((self.block + self.block.T) / 2.0, rows.kernel)
+        return self.on_points(coordinates((self.block + self.block.T) / 2.0, self.rows.kernel), gap)
+
+    def at_zero(self, _: float) -> KernelSoftOptimum:
+        """Return zero weights, whose objective has no rounding errors."""
+        classes = 1 if self.rows.n_classes == 2 else self.rows.n_classes
+        return self.bracket(np.zeros((classes, self.caps.size)), np.zeros(classes))[0]
+
+    def on_points(self, points: Floats, gap: float, blur: float | None = None) -> KernelSoftOptimum:
+        """Return the optimum that the linear solver finds on coordinates of the feature vectors.
+
+        If the distance of each point from exact coordinates is at most blur times its length, multipliers
+        prove a bound on the points, too.
+        """
+        rows, caps, effort = self.rows, self.caps, self.effort
+        inside = as_rows(points, rows.labels, n_classes=rows.n_classes, lift=rows.lift)
         found = solve_soft_margin(
-            as_rows(points, rows.labels, n_classes=rows.n_classes, lift=rows.lift),
+            inside,
             caps,
             gap=0.75 * gap,
             free_intercept=rows.free,
@@ -415,9 +460,21 @@ class Decomposition:
         else:
             coefficients = np.ascontiguousarray(found.multipliers.T)
         proof, _ = self.bracket(coefficients, np.atleast_2d(found.weights)[:, -1])
-        other, _ = self.bracket(*as_combination(found.weights, points, rows))
-        best = min(proof, other, key=lambda each: each.primal)
-        return replace(best, status=found.status, dual=proof.dual)
+        dual = proof.dual
+        if blur is not None:
+            total = coefficients @ points
+            if rows.lift:
+                total = np.column_stack([total, coefficients.sum(axis=1)])
+            total = total.reshape(found.weights.shape)
+            bound = proved_bound(inside, caps, found.multipliers, total, rows.free, 0.1 * gap, blur)
+            dual = max(dual, bound)
+        best = proof
+        for cutoff in CUTOFFS if points.shape[1] <= SMALL else CUTOFFS[:1]:
+            other, _ = self.bracket(*as_combination(found.weights, points, rows, cutoff))
+            best = min(best, other, key=lambda each: each.primal)
+            if best.primal - dual <= gap * best.primal:
+                break
+        return replace(best, status=found.status, dual=dual)
 
 
 def _require_legal(rows: KernelRows, gram: Floats | None) -> None:
@@ -447,7 +504,10 @@ def _bound(rows: KernelRows, caps: Floats, coefficients: Floats, square: float) 
         change = _imbalance(rows, caps, multipliers)
         longest += 2.0 * change * math.sqrt(rows.largest) * (1.0 + 8.0 * EPS)
         mass -= change
-    value = mass - 0.5 * longest * longest * (1.0 + 8.0 * EPS)
+    # If rounding makes the combination long, a part of the multipliers proves more than all of them.
+    square = longest * longest * (1.0 + 8.0 * EPS)
+    part = min(1.0, max(0.0, mass) / square) if square > 0.0 else 1.0
+    value = part * (mass - 0.5 * part * square) * (1.0 - 8.0 * EPS)
     return value if value > 0.0 else 0.0
 
 

@@ -48,13 +48,20 @@ def proved_objective(rows: Rows, caps: Floats, weights: Floats, free: bool, prec
 
 
 def proved_bound(
-    rows: Rows, caps: Floats, multipliers: Floats, total: Floats, free: bool, precision: float
+    rows: Rows,
+    caps: Floats,
+    multipliers: Floats,
+    total: Floats,
+    free: bool,
+    precision: float,
+    blur: float = 0.0,
 ) -> float:
     """Return a lower bound of every objective, proved by multipliers and their combination; or zero.
 
     The bound is ``sum a - |sum a z|^2 / 2`` for feasible multipliers. They are made a little smaller if
     rounding may have exceeded caps. With a free intercept they are balanced, which moves a few of them by as
-    much as the classes differ.
+    much as the classes differ. If each row z stands for a vector at a distance of at most ``blur |z|``, the
+    combination of these vectors is longer by at most ``blur sum a |z|``.
     """
     pairs, values = _pairs(rows, multipliers)
     if not values.size or not (np.isfinite(values).all() and np.isfinite(total).all()):
@@ -64,6 +71,8 @@ def proved_bound(
     longest = length_bounds(total[..., :-1] if free else total)[1] + doubt
     if doubt * longest > precision * mass and 0 < pairs.size * pairs.width <= MOST_PRODUCTS:
         longest = min(longest, combination_length(pairs, values, free))
+    # With many classes, the row of a pair is added to one class and subtracted from another.
+    longest += 2.0 * blur * float(values @ row_norms(rows, pairs.members))
     shrink = _shrinkage(pairs, values, caps)
     if free:
         moved = imbalance(pairs.own, pairs.rivals, values, rows.n_classes)
@@ -71,7 +80,7 @@ def proved_bound(
             return 0.0
         change, edges = moved
         mass -= change * len(edges)
-        longest += 2.0 * change * float(row_norms(rows, pairs.members[edges]).sum())
+        longest += 2.0 * change * float(row_norms(rows, pairs.members[edges]).sum()) * (1.0 + blur)
         shrink /= 1.0 + change * len(edges) / float(caps[pairs.members[edges]].min()) if edges else 1.0
     first, second = shrink * mass, 0.5 * (shrink * longest) * (shrink * longest)
     bound = first - second - 16.0 * HALF_UNIT * (abs(first) + second)

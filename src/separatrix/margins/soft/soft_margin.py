@@ -259,7 +259,8 @@ def _newton(
     rows, caps = bracket.rows, bracket.caps
     # Longer first steps take all multipliers to their caps if rows are long, and later steps stall.
     longest = 1e4 / max(float(np.median(rows.squared_norms[rows.order])), np.finfo(float).tiny)
-    sigma, scores = min(_first_sigma(caps), longest), None
+    natural = min(_first_sigma(caps), 1e14 * longest)
+    sigma, scores = min(natural, longest), None
     if multipliers is not None and multipliers.ndim == 2:
         sigma = _first_sigma(multipliers.max(axis=1))
     elif weights is not None and multipliers is None:
@@ -277,7 +278,7 @@ def _newton(
         deadline=effort.deadline,
     )
     two = rows.n_classes == 2
-    idle, best, reads = 0, np.inf, WORTH_A_THREAD
+    idle, best, reads, short = 0, np.inf, WORTH_A_THREAD, True
     while not effort.spent:
         before = engine.newton_steps
         engine.advance()
@@ -291,7 +292,8 @@ def _newton(
             reads -= (engine.newton_steps - before + 4) * rows.numbers
             if reads < 0 or bracket.open_part <= 8.0 * HALF_UNIT:
                 return Status.REACHED
-        idle = 0 if bracket.width < 0.9 * best else idle + 1
+        short = short and engine.sigma < natural  # short steps may gain little, but they grow
+        idle = 0 if bracket.width < 0.9 * best or short else idle + 1
         best = min(best, bracket.width)
         if 0 < idle < most_idle // 2 and not bracket.reached and two:
             # After long steps the multipliers of equal rows may jump between their caps. If short steps
