@@ -248,7 +248,7 @@ def _sms(folder: Path) -> Split:
     return _split(TfidfTransformer().fit_transform(counts).tocsr(), y)
 
 
-def _csv(name: str, folder: Path, **options: Any) -> Split:
+def read_csv(name: str, folder: Path, **options: Any) -> Split:
     return _table(pd.read_csv(folder / name, **options))
 
 
@@ -271,10 +271,10 @@ SETS: dict[str, Callable[[Any], Split]] = {
     "ijcnn1": partial(_two_files, "ijcnn1/ijcnn1.trn.bz2", "ijcnn1/ijcnn1.tst.bz2", 22),
     "w8a": partial(_one_file, "web/w8a"),
     "SMS spam": _sms,
-    "spambase": partial(_csv, "spambase/spambase.data", header=None),
+    "spambase": partial(read_csv, "spambase/spambase.data", header=None),
     "credit default": partial(_zipped, "credit/default_cb.csv.zip", "default_cb.csv", index_col="ID"),
-    "Pima": partial(_csv, "small/PimaIndiansDiabetes.csv"),
-    "Ionosphere": partial(_csv, "small/Ionosphere.csv"),
+    "Pima": partial(read_csv, "small/PimaIndiansDiabetes.csv"),
+    "Ionosphere": partial(read_csv, "small/Ionosphere.csv"),
     "USPS": _usps,
     "sensors": partial(_zipped, "sensors/sensorless.csv.zip", "sensorless.csv", sep=" ", header=None),
     "covtype": _covtype,
