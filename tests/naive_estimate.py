@@ -22,6 +22,19 @@ def rises(target, signed, equal):
     return not feasible(columns, [-v for v in target])
 
 
+def expected(model, X, columns, **options):
+    """Whether the estimate exists and is unique, and what each coefficient does, by exact programs."""
+    signed, equal, width = rows_of(model, X, columns, **options)
+    if model != "inverse-gaussian":
+        return answers(signed, equal, width)
+    # here ``equal`` has the rows with y > 0, which no direction may lower, and ``signed`` the others
+    exists = bool(equal) and not any(rises(minus(row), equal, []) for row in signed)
+    units = [unit(j, width) for j in range(width)]
+    free = [rises(each, [], [*signed, *equal]) for each in units]
+    unique = (False if any(free) else None) if exists else None
+    return exists, unique, ["not identified" if each else ("finite" if exists else None) for each in free]
+
+
 def answers(signed, equal, width):
     """(exists, unique, what each coefficient does), by one exact program for each row and coefficient."""
     exists = not any(rises(row, signed, equal) for row in signed)
@@ -151,6 +164,11 @@ def gamma(rows, given, ties):
     return [*signed, total], [], len(rows[0])
 
 
+def inverse_gaussian(rows, given, ties):
+    zeros = [x for x, y in zip(rows, given["y"], strict=True) if y == 0]
+    return zeros, [x for x, y in zip(rows, given["y"], strict=True) if y > 0], len(rows[0])
+
+
 def matched(rows, given, ties):
     signed = []
     top = max(given["y"])
@@ -197,10 +215,14 @@ RULES = {
     "continuation": continuation,
     "poisson": poisson,
     "gamma": gamma,
+    "inverse-gaussian": inverse_gaussian,
     "conditional": matched,
     "cox": cox,
     "bradley-terry": bradley_terry,
 }
+
+
+INTERCEPT = ("binary", "binomial", "multinomial", "poisson", "gamma", "inverse-gaussian")
 
 
 def design(r, n, p):
@@ -218,7 +240,7 @@ def random_case(model, r):
     n, p = int(r.integers(4, 11)), int(r.integers(1, 4))
     X = design(r, n, p)
     latent = X @ r.normal(size=p) * 1.5
-    columns, options = {}, {"intercept": model in ("binary", "binomial", "multinomial", "poisson", "gamma")}
+    columns, options = {}, {"intercept": model in INTERCEPT}
     if model in ("binary", "conditional"):
         y = latent + r.logistic(size=n) > 0
         y[:2] = [True, False]
@@ -233,9 +255,13 @@ def random_case(model, r):
         y = np.digitize(latent + r.logistic(size=n), [-1, 1])
         y[:2] = [0, 2] if r.random() < 0.3 else [0, 1]
         columns["y"] = y
-    elif model in ("poisson", "gamma"):
+    elif model in ("poisson", "gamma", "inverse-gaussian"):
         columns["y"] = r.poisson(np.exp(np.clip(latent - 0.7, -5, 2)))
         columns["y"][0] = 1
+        if model == "inverse-gaussian":  # few zeros, so that they are often in the hull
+            columns["y"] = np.maximum(columns["y"], r.random(n) < r.choice([0.2, 0.6]))
+            if r.random() < 0.3:
+                X, options["intercept"] = np.column_stack([X, np.full(n, 2.0)]), False
         if model == "poisson" and r.random() < 0.4:
             columns["groups"] = r.integers(0, 3, n)
             options["intercept"] = False
@@ -259,6 +285,6 @@ def random_case(model, r):
         X = X[:, :1]
     if r.random() < 0.25:
         columns["weights"] = r.integers(0, 3, n) + (np.arange(n) < 2)
-    if r.random() < 0.15 and model != "gamma":
+    if r.random() < 0.15 and model not in ("gamma", "inverse-gaussian"):
         options["penalized"] = (0,)
     return X, columns, options

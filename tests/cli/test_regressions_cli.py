@@ -177,6 +177,20 @@ def test_excluded_columns_stay_excluded_when_a_certificate_is_checked(claims, tm
     assert "The certificate holds" in fine("verify", proof, claims).stdout
 
 
+def test_zeros_of_an_inverse_gaussian_response_are_modelled_apart(tmp_path):
+    frame = pd.DataFrame({"cost": [1, 2, 3, 0, 0], "age": [20, 30, 40, 30, 50]})
+    frame.to_csv(tmp_path / "costs.csv", index=False)
+    asked = (tmp_path / "costs.csv", "--target", "cost", "--model", "inverse-gaussian")
+    found = answer("check", *asked, "--certificate", tmp_path / "proof.json")
+    assert (found["exists"], found["responsible_rows"]) == (False, [5])
+    verify = ("verify", tmp_path / "proof.json", tmp_path / "costs.csv")
+    assert "1 of 2 rows with y = 0 are not in the convex hull" in " ".join(fine(*verify).stdout.split())
+    fine(*verify, "--independent")
+    [line] = r_lines(*asked)
+    assert "glm(I(cost > 0) ~ 0 + X, binomial" in line
+    assert "inverse.gaussian('log'), d, subset = cost > 0)" in line
+
+
 def test_every_model_has_a_remedy():
     assert set(IN_R) == set(naive_estimate.RULES)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 import separatrix as sx
 from separatrix.errors import CertificateError, InputError, SeparationWarning
 from separatrix.proofs.estimates import check_estimate
-from tests import naive_estimate
+from tests import naive_estimate, second
 
 MODELS = sorted(naive_estimate.RULES)
 
@@ -46,12 +47,13 @@ def agrees(model, seed):
         )
     except InputError:
         return False
-    signed, equal, width = naive_estimate.rows_of(model, X, columns, **options)
-    exists, _, coefficients = naive_estimate.answers(signed, equal, width)
+    exists, unique, coefficients = naive_estimate.expected(model, X, columns, **options)
     own = coefficients[: len(found.coefficients)]  # without the dummies of fixed effects
     assert found.exists == exists
     assert list(found.coefficients.values()) == own
-    assert found.unique == (("not identified" not in own) if exists else None)
+    if unique is not None:
+        unique = "not identified" not in own
+    assert found.unique is unique
     return True
 
 
@@ -89,6 +91,32 @@ def test_a_changed_certificate_does_not_hold(model, seed):
         assert not holds({**fields, "multipliers": {**multipliers, **negative}}, found.data)
     if fields["direction"]:
         assert not holds({**fields, "direction": ["0"] * len(fields["direction"])}, found.data)
+
+
+@given(st.integers(0, 2**32))
+@settings(max_examples=25)
+def test_changed_proofs_about_convex_hulls_hold_in_neither_checker(seed):
+    X, columns, options = naive_estimate.random_case("inverse-gaussian", np.random.default_rng(seed))
+    found = asked(X, model="inverse-gaussian", fit_intercept=options["intercept"], **columns)
+    fields, table = found.certificate.to_dict(), second.as_table(X)
+    given = {name: values.tolist() for name, values in columns.items()}
+    d, m, claim = fields["direction"], fields["multipliers"], fields["claim"]
+    changes = [{name: None} for name in ("direction", "multipliers") if fields[name]]
+    if d:
+        changes.append({"direction": [*d, "0"]})
+    if claim == "does not exist":
+        changes.append({"direction": ["-" + v if v[0] != "-" else v[1:] for v in d]})
+    if m:
+        fines = ["-" + v for v in m["fine"]], [*m["fine"][:-1], m["fine"][-1] + "1"], m["fine"][:-1]
+        changes += [{"multipliers": {**m, "fine": v, "rows": m["rows"][: len(v)]}} for v in fines]
+        if claim != "does not exist":  # without one on the first signed row
+            changes.append({"multipliers": {**m, "rows": [row + 1 for row in m["rows"]]}})
+    if claim == "exists":
+        basis = {"rows": list(range(X.shape[1] + options["intercept"])), "prime": 2147483647}
+        changes.append({"claim": "unique", "basis": basis})
+    for change in changes:
+        assert not holds({**fields, **change}, found.data), change
+        assert not second.ask_about(json.dumps({**fields, **change}), table, given)[0], change
 
 
 def holds(fields, data):

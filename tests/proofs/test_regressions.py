@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 import statsmodels.api as sm
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -73,6 +74,10 @@ def test_models_of_statsmodels_say_the_same_as_their_data(seed):
                 {"design": C, "model": "poisson", "y": counts, "weights": groups},
             ),
             (sm.GLM(counts + 0.0, C, sm.families.Gamma(log)), {"design": C, "model": "gamma", "y": counts}),
+            (
+                sm.GLM(counts + 0.0, C, sm.families.InverseGaussian(log)),
+                {"design": C, "model": "inverse-gaussian", "y": counts},
+            ),
             (ConditionalLogit(binary, X, groups=groups), {"design": X, "y": binary, "strata": groups}),
             (
                 ConditionalPoisson(counts, X, groups=groups),
@@ -315,6 +320,79 @@ def test_a_league_needs_a_chain_of_wins_from_every_team_to_every_other():
     assert asked(np.zeros((5, 0)), **more).exists
     # every cycle of wins has more wins at home than away, or as many
     assert asked(np.vstack([home, [[-1]]]), **more).coefficients["x0"] == "+infinity"
+
+
+def inverse_gaussian(b, X, y):
+    """The logarithm of the likelihood, up to constants, with an intercept."""
+    h = np.column_stack([X, np.ones(len(X))]) @ b
+    return (np.exp(-h) - np.asarray(y) * np.exp(-2 * h) / 2).sum()
+
+
+@given(SEEDS)
+@settings(max_examples=15)
+def test_an_inverse_gaussian_likelihood_is_bounded_if_and_only_if_zeros_are_in_the_hull_of_the_others(seed):
+    r = np.random.default_rng(seed)
+    X, y = r.integers(-2, 3, (8, 2)).astype(float), r.integers(0, 3, 8) * (np.arange(8) % 2) + [1, 0] * 4
+    found = asked(X, y=y, model="inverse-gaussian")
+    blocks = np.array(found.certificate.direction or (), dtype=float).reshape(-1, 3)
+    assert found.exists == (not blocks.any())
+    for d in blocks[blocks.any(axis=1)]:
+        low = (np.column_stack([X, np.ones(8)])[y == 0] @ d).min()
+        assert low < 0
+        assert inverse_gaussian(-50 / low * d, X, y) > 1e20
+    if found.exists:  # the sum of l_i exp(-h_i) - y_i exp(-2 h_i) / 2 is at most that of l_i^2 / (2 y_i)
+        far = r.normal(size=(500, 3)) * np.exp(r.uniform(0, 4, (500, 1)))
+        most = (8.0**2 / (2 * y[y > 0])).sum()
+        with np.errstate(over="ignore", invalid="ignore"):
+            assert not any(inverse_gaussian(b, X, y) > most for b in far)
+
+
+def test_an_inverse_gaussian_estimate_need_not_be_unique_though_the_columns_are_independent():
+    X, y = np.array([[-1.0], [0], [1]]), np.array([1.0, 10, 1])
+    found = asked(X, y=y, model="inverse-gaussian")
+    assert found.exists
+    assert found.unique is None
+    slopes, intercepts = np.meshgrid(np.linspace(-4, 4, 401), np.linspace(-2, 6, 401))
+    values = [inverse_gaussian(np.array(b), X, y) for b in zip(slopes.flat, intercepts.flat, strict=True)]
+    for slope in (-np.arccosh(4), np.arccosh(4)):  # the two maxima, of the value 9/16
+        assert np.isclose(inverse_gaussian(np.array([slope, np.log(8)]), X, y), 9 / 16)
+    assert max(values) <= 9 / 16 + 1e-12
+    level = [inverse_gaussian(np.array([0, h]), X, y) for h in np.linspace(-2, 6, 401)]
+    assert max(level) <= 3 / 8 + 1e-12
+
+
+def test_without_an_intercept_a_convex_hull_does_not_answer_for_inverse_gaussian_regression():
+    X, y = np.array([[1.0], [2], [3]]), [1, 2, 0]
+    ask = {"model": "inverse-gaussian", "fit_intercept": False}
+    with pytest.raises(InputError, match="only if there is an intercept"):
+        check_estimate(X, y=y, **ask)
+    same(asked(np.hstack([X, np.full((3, 1), 5.0)]), y=y, **ask), asked(X, y=y, model="inverse-gaussian"))
+    with pytest.raises(InputError, match="must not be negative"):
+        check_estimate(X, y=[1, -1, 2], model="inverse-gaussian")
+    with pytest.raises(InputError, match="All responses are zero"):
+        check_estimate(X, y=[0, 0, 0], model="inverse-gaussian")
+    with pytest.raises(InputError, match="penalized inverse Gaussian"):
+        check_estimate(X, y=y, model="inverse-gaussian", penalized=[0])
+
+
+def test_zeros_beside_a_flat_hull_and_equal_zeros_are_told_apart():
+    X = np.array([[0.0, 0], [2, 2], [1, 1], [1, 1], [1, 2], [1, 2], [0, 1]])
+    y, ask = np.array([1, 1, 0, 0, 0, 0, 0]), {"model": "inverse-gaussian"}
+    found = asked(X, y=y, **ask)
+    assert found.responsible_rows.tolist() == [4, 5, 6]
+    assert set(found.coefficients.values()) == {None}
+    assert asked(X, y=y, weights=[1, 1, 2, 1, 0, 0, 0], **ask).exists
+    same(found, asked(scipy.sparse.csr_array(X), y=y, **ask))
+    same(found, asked(np.where(X == 0, -0.0, X), y=y, **ask))
+    same(found, asked(X.astype(np.int8), y=y, **ask))
+
+
+def test_too_many_different_zeros_are_refused(monkeypatch):
+    monkeypatch.setattr("separatrix.certificates.models.counts.MOST_WEAK", 6)
+    X, y = np.arange(5.0)[:, None], np.array([1, 0, 1, 0, 1])
+    with pytest.raises(InputError, match="more than 6 pairs"):
+        check_estimate(X, y=y, model="inverse-gaussian")
+    assert asked(X % 2, y=y, model="inverse-gaussian").exists is False
 
 
 # ---------------------------------------------------------------- what is left without the responsible rows

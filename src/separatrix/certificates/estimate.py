@@ -3,7 +3,7 @@
 The checker builds the signed rows Z and the equal rows T of the model from the data itself. By Tucker's
 theorem there are a direction d and multipliers l and t with ``Zd >= 0``, ``Td = 0``, ``Z'l + T't = 0`` and,
 for each signed row z, exactly one of ``zd > 0`` and ``l > 0``. The estimate exists if and only if no row has
-``zd > 0``.
+``zd > 0``. An inverse Gaussian regression also has weak rows (`models.regression.Rows`).
 """
 
 from __future__ import annotations
@@ -71,10 +71,11 @@ class EstimateClaim:
     sha256 : str
         Digest of the design matrix, the response and the further columns.
     direction : tuple of numbers, or None
-        If the estimate does not exist, a direction in which the likelihood increases forever. If it is not
-        unique, one in which the likelihood is constant.
+        If the estimate does not exist, a direction in which the likelihood increases forever; of an inverse
+        Gaussian regression, one for each different row with y = 0, of which those that are not zero are such
+        directions. If it is not unique, one in which the likelihood is constant.
     multipliers : Multipliers or None
-        On the rows Z, followed by T, of the model: positive on signed rows.
+        On the rows Z, followed by the weak rows and T, of the model: positive on signed and weak rows.
     basis : (tuple of int, int) or None
         Rows that are independent modulo a prime, as many as there are coordinates, and the prime.
     """
@@ -187,17 +188,24 @@ def prove_estimate(claim: EstimateClaim, data: Data, pause: Pause, memory: float
 def proved(claim: EstimateClaim, rows: Rows, pause: Pause) -> str:
     """Do the same for the rows that the builder made."""
     n_all, width = rows.combinations.shape
-    tight = np.ones(n_all, dtype=bool)
-    tight[: rows.n_signed] = False
+    tight, first_equal = np.ones(n_all, dtype=bool), rows.n_signed + rows.weak.size
+    tight[:first_equal] = False
     if claim.multipliers is not None:
         tight |= _vanishing_rows(claim.multipliers, rows, pause)
-    n_tight, title = int(tight[: rows.n_signed].sum()), MODELS[claim.asked.model].title
+    tight[rows.n_signed : first_equal] = tight[rows.weak]
+    n_tight, model = int(tight[: rows.n_signed].sum()), MODELS[claim.asked.model]
+    title = model.title
     if claim.direction is not None and len(claim.direction) != width:
         raise CertificateError(f"The certificate's direction does not have {width} numbers.")
     if claim.claim == NONE:
         if n_tight == rows.n_signed:
             raise Fails("Every signed row is tight, so that the estimate exists.")
         _need_direction(claim.direction, rows, tight, pause)
+        if rows.weak.size:
+            return (
+                f"The estimate of the {title} does not exist: {rows.n_signed - n_tight} of {rows.n_signed} "
+                "rows with y = 0 are not in the convex hull of those with y > 0."
+            )
         return (
             f"The estimate of the {title} does not exist: along a direction, {rows.n_signed - n_tight} of "
             f"{rows.n_signed} signed rows improve forever, and none gets worse."
@@ -205,14 +213,17 @@ def proved(claim: EstimateClaim, rows: Rows, pause: Pause) -> str:
     if n_tight < rows.n_signed:
         row = _about(rows, int(np.flatnonzero(~tight)[0]))
         raise Fails("An estimate exists only if all signed rows have multipliers; one has none.", row)
-    exists = (
-        f"The estimate of the {title} exists: {rows.n_signed} signed rows, with positive multipliers, sum to "
-        "zero"
+    exists = f"The estimate of the {title} exists: " + (
+        f"all {rows.n_signed} rows with y = 0 are in the convex hull of those with y > 0"
+        if not model.concave
+        else f"{rows.n_signed} signed rows, with positive multipliers, sum to zero"
     )
     if claim.claim == NOT_UNIQUE:
         _need_direction(claim.direction, rows, tight, pause)
         return f"{exists}. It is not unique: along a direction, no row changes."
     if claim.claim == UNIQUE:
+        if not model.concave:
+            raise Fails("The likelihood is not concave: independent rows do not make the estimate unique.")
         _need_basis(claim.basis, rows, pause)
         return f"{exists}. It is unique: {width} rows are independent."
     return f"{exists}."
@@ -260,8 +271,8 @@ def _vanishing_rows(m: Multipliers, rows: Rows, pause: Pause) -> Mask:
     for row, whole, part in zip(m.rows, coarse, chain(m.fine, repeat(0)), strict=False):
         # the quick comparison comes first, to avoid multiplying by a long denominator
         positive = (whole > 0 and -part < m.denominator) or whole * m.denominator + part > 0
-        if not positive and row < rows.n_signed:
-            raise Fails("The multiplier of a signed row is not positive.", _about(rows, row))
+        if not positive and row < rows.n_signed + rows.weak.size:
+            raise Fails("The multiplier of a signed or weak row is not positive.", _about(rows, row))
     large = {i for i, whole in enumerate(coarse) if not -COARSE < whole < COARSE}
     small = (0 if i in large else whole for i, whole in enumerate(coarse))
     factors = np.fromiter(small, dtype=np.int64, count=len(coarse))

@@ -42,6 +42,8 @@ def exactly_zero(
     """
     n_rows, n_columns = values.shape
     nothing = np.zeros(n_rows, dtype=bool)
+    if n_columns == 0:
+        return np.full(n_rows, constant[0] == 0)
     if n_columns >= MOST_COLUMNS or not values.size:
         return nothing
     if values.dtype.kind != "f" and max(int(values.max()), -int(values.min())) > np.iinfo(np.int64).max:

@@ -37,7 +37,7 @@ CELL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
 PARTS = ("X", "data", "indices", "indptr", "shape")  # the arrays of a matrix
 CODES = dict(zip(re.findall("..", "f8f4f2i8i4i2i1u8u4u2u1b1"), "dfeqihbQIHB?", strict=True))  # for struct
 Term = tuple[Any, int | None, int]  # a factor; a row of the data and a block, or None and a coordinate
-Built = tuple[list[list[Term]], list[list[Term]], int, int]  # signed, equal; blocks, further coordinates
+Built = tuple[Any, ...]  # signed, equal; blocks, further coordinates; of one model, weak rows
 Table = namedtuple("Table", "storage type shape values columns starts", defaults=[(), ()])  # these two: CSR
 
 
@@ -465,7 +465,7 @@ def read_regression(proof: Any, columns: dict[str, list[Any]]) -> tuple[list[int
     need(response != "numbers" or "y" in columns, "The response is missing.")
     need({*needed} <= columns.keys() <= {*needed, *others, "weights", "y"}, f"{needed} and {others}.")
     need(not proof.intercept or (lift and "groups" not in columns), "There is no intercept.")
-    need(not proof.penalized or proof.model != "gamma", "A gamma regression with a penalty.")
+    need(not proof.penalized or proof.model not in ("gamma", "inverse-gaussian"), "There is a penalty.")
     for name, values in sorted(columns.items()):
         if name in NUMBERS:
             found[name] = [*map(float, values)]
@@ -486,11 +486,7 @@ def check_estimate(proof: Any, table: Table, codes: list[int], columns: Any, val
     need(rows and min(weights) >= 0, "No row has a positive weight, or one has a negative weight.")
     present = {code: k for k, code in enumerate(sorted({codes[i] for i in rows}))}
     y = columns.get("y") or [present.get(code, -1) for code in codes]
-    given = SimpleNamespace(rows=rows, y=y, top=len(present) - 1, columns=columns, ties=proof.ties)
-    signed, equal, blocks, further = MODELS[proof.model][0](given)
-    size = n + proof.intercept
-    start = blocks * size
-    equal = [*equal, *([(1, None, b * size + k - start)] for b in range(blocks) for k in proof.penalized)]
+    size, start = n + proof.intercept, 0
 
     def expanded(terms: list[Term]) -> dict[int, Any]:  # a row by its coordinates, times unit
         found: dict[int, Any] = defaultdict(int)
@@ -504,14 +500,21 @@ def check_estimate(proof: Any, table: Table, codes: list[int], columns: Any, val
                 found[at * size + j] += factor * value
         return found
 
-    every, sums = [*signed, *equal], defaultdict[int, Any](int)
-    listed = dict(zip(proof.listed, proof.multipliers or [], strict=True))
-    need(all(i < len(every) and (m > 0 or i >= len(signed)) for i, m in listed.items()), "A multiplier.")
+    given = SimpleNamespace(rows=rows, y=y, top=len(present) - 1, columns=columns, ties=proof.ties)
+    given.row = lambda i: {j: value for j, value in expanded([x(i)]).items() if value}
+    signed, equal, blocks, further, *more = MODELS[proof.model][0](given)
+    start = blocks * size
+    equal = [*equal, *([(1, None, b * size + k - start)] for b in range(blocks) for k in proof.penalized)]
+    weak = more[0] if more else []  # each with the signed row that it goes with
+    every, sums = [*signed, *(terms for _, terms in weak), *equal], defaultdict[int, Any](int)
+    listed, first = dict(zip(proof.listed, proof.multipliers or [], strict=True)), len(signed) + len(weak)
+    need(all(i < len(every) and (m > 0 or i >= first) for i, m in listed.items()), "A multiplier.")
     for i, multiplier in listed.items():
         for j, value in expanded(every[i]).items():
             sums[j] += multiplier * value
     need(not any(sums.values()), "The combination of rows is not zero.")
-    tight = {*listed, *range(len(signed), len(every))}
+    tight = {*(i for i in listed if i < len(signed)), *range(first, len(every))}
+    tight |= {i for i, (own, _) in enumerate(weak, len(signed)) if own in listed}
     exists = len(tight) == len(every)
     need(exists != (proof.claim == "does not exist"), "Rows without multipliers, or none.")
     need(proof.direction is None or len(proof.direction) == start + further, "The direction's length.")
@@ -521,6 +524,7 @@ def check_estimate(proof: Any, table: Table, codes: list[int], columns: Any, val
             score = sum(proof.direction[j] * value for j, value in expanded(terms).items())
             need(score == 0 if i in tight else score > 0, f"The score of signed row {i} is wrong.")
     if proof.claim == "unique":
+        need(proof.model != "inverse-gaussian", "The likelihood is not concave.")
         need(proof.basis, "There is no basis.")
         (chosen, prime), lines = proof.basis, list[list[int]]()
         need(2 < prime < 2**31 and all(prime % k for k in range(2, math.isqrt(prime) + 1)), "No odd prime.")
@@ -632,6 +636,21 @@ def gamma(g: Any) -> Built:
     return [*([x(i)] for i in g.rows if g.y[i] > 0), [x(i, -weights[i]) for i in g.rows]], [], 1, 0
 
 
+def inverse_gaussian(g: Any) -> Built:
+    """Amounts, with log link and an intercept: a block of coordinates for each different row with y = 0."""
+    need(all(g.y[i] >= 0 for i in g.rows), "An amount is negative.")
+    positive, lines = [i for i in g.rows if g.y[i] > 0], [g.row(i) for i in g.rows]
+    need(positive, "All amounts are zero.")
+    need(any(all(each.get(j) == v for each in lines) for j, v in lines[0].items()), "There is no intercept.")
+    if len(positive) == len(g.rows):
+        return [], [[x(i)] for i in positive], 1, 0
+    known: dict[Any, tuple[int, int]] = {}  # of each different row: its block, and its first signed row
+    zeros = ((i, tuple(sorted(row.items()))) for i, row in zip(g.rows, lines, strict=True) if g.y[i] == 0)
+    signed = [[x(i, -1, known.setdefault(row, (len(known), k))[0])] for k, (i, row) in enumerate(zeros)]
+    weak = [(k, [x(i, 1, block)]) for block, k in known.values() for i in positive]
+    return signed, [], len(known), 0, weak
+
+
 def cox(g: Any) -> Built:
     """Each time of a death: the deaths, and those at risk."""
     time, entry = g.columns["time"], g.columns.get("entry")
@@ -679,6 +698,7 @@ MODELS: dict[str, Any] = {
     "continuation": (continuation, "ordered", (), (), False),
     "poisson": (poisson, "numbers", (), ("groups",), True),
     "gamma": (gamma, "numbers", (), (), True),
+    "inverse-gaussian": (inverse_gaussian, "numbers", (), (), True),
     "conditional": (conditional, "classes", ("strata",), (), False),
     "cox": (cox, "none", ("time",), ("event", "entry", "strata"), False),
     "bradley-terry": (bradley_terry, "none", ("winner", "loser"), (), False),

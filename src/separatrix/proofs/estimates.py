@@ -27,6 +27,7 @@ ALIASES = {
     **dict.fromkeys(("logit", "logistic", "probit", "cloglog", "cauchit"), "binary"),
     **dict.fromkeys(("cumulative", "proportional odds", "polr"), "ordinal"),
     **dict.fromkeys(("negative binomial", "negbin", "ppml", "quasipoisson"), "poisson"),
+    **dict.fromkeys(("inverse gaussian", "inverse.gaussian"), "inverse-gaussian"),
     **dict.fromkeys(("clogit", "matched"), "conditional"),
     **dict.fromkeys(("coxph", "phreg"), "cox"),
 }
@@ -68,7 +69,7 @@ def check_estimate(
     model : str, optional
         "binary" (any link onto (0, 1), such as "logit" or "probit"), "binomial", "multinomial", "ordinal",
         "adjacent", "continuation", "poisson" (or negative binomial with given dispersion), "gamma",
-        "conditional", "cox" or "bradley-terry". It can be left out if the response has
+        "inverse-gaussian", "conditional", "cox" or "bradley-terry". It can be left out if the response has
         two classes or is text.
     y : array or str
         The response: class labels, counts or amounts. For "binomial", the number of successes.

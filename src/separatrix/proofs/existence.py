@@ -7,13 +7,15 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from math import lcm
 from typing import Any
 
 import numpy as np
 
-from ..certificates.claims import Separation
+from ..certificates.claims import Multipliers, Separation
 from ..certificates.digest import start_digest
 from ..certificates.estimate import EXISTS, NONE, NOT_UNIQUE, UNIQUE, EstimateClaim, proved
+from ..certificates.fields import Number
 from ..certificates.models.build import MODELS, build
 from ..certificates.models.regression import Regression, Rows
 from ..certificates.proof import Fails
@@ -26,7 +28,17 @@ from ..rows.protocol import Ints, Mask
 from .answer import some
 from .exact.integer_rows import Misled, modulo_primes
 from .prove import Proof, prove_partition
-from .search import NO_ROWS, SearchStep, Weights
+from .search import (
+    NO_ROWS,
+    Combination,
+    Inseparable,
+    Knowledge,
+    Problem,
+    SearchStep,
+    Separated,
+    Weights,
+    search,
+)
 from .signed_rows import SignedRows
 from .statistics.coefficients import (
     FINITE,
@@ -36,6 +48,7 @@ from .statistics.coefficients import (
     coefficient_answers,
 )
 from .statistics.rest import HAVE_REST, Rest, rest_of
+from .strategies import STRATEGIES
 
 INTERCEPT = "(intercept)"
 COEFFICIENT_SECONDS = 10.0
@@ -48,7 +61,8 @@ class Estimate:
     Attributes
     ----------
     exists, unique : bool or None
-        None if it is undecided. If there is no estimate, ``unique`` is None.
+        None if it is undecided. If there is no estimate, ``unique`` is None. The likelihood of an inverse
+        Gaussian regression is not concave: ``unique`` is False if columns depend on each other, else None.
     asked : Regression
     responsible_rows : ndarray of int64
         If there is no estimate: the rows, counted from 0, whose likelihood increases forever along the
@@ -81,7 +95,10 @@ class Estimate:
 
     @cached_property
     def coefficients(self) -> dict[str, str | None]:
-        """For each coefficient: finite, +infinity, -infinity, not determined, not identified, or None."""
+        """For each coefficient: finite, +infinity, -infinity, not determined, not identified, or None.
+
+        If an inverse Gaussian regression has no estimate, its coefficients stay undecided (None).
+        """
         found: Coefficients = self.find_coefficients()
         return found.answers
 
@@ -179,15 +196,25 @@ def ask(
     template = EstimateClaim(
         NONE, asked, data.classes, int(data.matrix.shape[0]), int(data.matrix.shape[1]), ""
     )
-    judge, signed = _Judge(template, rows, deadline), _signed(rows, deadline)
+    judge = span = _Judge(template, rows, deadline)
+    if rows.weak.size:  # where all rows are equal, only their span matters
+        alike = {**data.columns, "y": np.ones_like(data.columns["y"])}
+        span = _Judge(template, build(asked, replace(data, columns=alike)), deadline)
+    signed = _signed(span.rows, deadline)
     steps: tuple[SearchStep, ...] = ()
-    if rows.n_signed:
+    if rows.weak.size:
+        steps = _ask_hulls(judge, data)
+    elif rows.n_signed:
         steps = prove_partition(signed, judge)
     else:
         judge.accept(Proof(Separation.OVERLAPPING))
     if judge.best is not None and judge.best.claim == EXISTS:
+        span.accept(Proof(Separation.OVERLAPPING))
         with suppress(OutOfTime):
-            modulo_primes(partial(_uniqueness, signed, judge))
+            modulo_primes(partial(_uniqueness, signed, span))
+        if span.best is not None and span.best.claim == NOT_UNIQUE:
+            along = (*(span.best.direction or ()), *(0,) * (rows.combinations.shape[1] - signed.width))
+            judge.holds(replace(judge.best, claim=NOT_UNIQUE, direction=along))
     claim = None if judge.best is None else replace(judge.best, sha256=digest())
     named = _names(names or data.names, rows, data)
     weights = data.columns.get("weights")
@@ -202,7 +229,7 @@ def ask(
         dropped=rows.dropped,
         search=steps,
         data={"X": X, **columns},
-        find_coefficients=partial(_coefficients, signed, judge, named, time_limit),
+        find_coefficients=partial(_coefficients, signed, span, named, time_limit),
         find_rest=partial(rest_of, rows, data, claim, named)
         if claim is not None and claim.claim == NONE and asked.model in HAVE_REST
         else None,
@@ -212,7 +239,49 @@ def ask(
 def _signed(rows: Rows, deadline: Deadline) -> SignedRows:
     count = rows.combinations.shape[0]
     data = Data(rows.combinations, np.ones(count, dtype=np.int64), ("", ""), ("", ""), None)
-    return SignedRows(data, 1, np.ones(count, dtype=bool), False, deadline, rows.n_signed)
+    first_equal = rows.n_signed + rows.weak.size
+    return SignedRows(data, 1, np.ones(count, dtype=bool), False, deadline, first_equal)
+
+
+def _ask_hulls(judge: _Judge, data: Data) -> tuple[SearchStep, ...]:
+    """Ask, for each different row with y = 0, whether it is in the convex hull of those with y > 0."""
+    rows, known, multipliers, direction = judge.rows, Knowledge(), dict[int, int](), list[Number]()
+    made = rows.combinations
+    leaders, own = np.unique(rows.weak), made.data.indices[: rows.n_signed] // made.n_base
+    positive = made.about[rows.n_signed : rows.n_signed + rows.weak.size // leaders.size]
+    every = np.ones(1 + positive.size, dtype=bool)
+
+    def separates(weights: Weights, one: Rows) -> bool:
+        return one.combinations.first_wrong(weights[0], ~every, judge.deadline.need) is None
+
+    with suppress(OutOfTime):
+        for block, zero in enumerate(made.about[leaders].tolist()):
+            inside = np.zeros(made.n_base)
+            inside[[zero, *positive]] = 1.0
+            one = build(judge.template.asked, replace(data, columns={**data.columns, "weights": inside}))
+            signed = _signed(one, judge.deadline)
+            match search(
+                Problem(signed, STRATEGIES, partial(separates, one=one), every, part=f"row {zero}"), known
+            ):
+                case Separated(weights):
+                    direction += weights[0]
+                case Inseparable(Combination() as found):
+                    direction += [0] * made.block
+                    common = lcm(*(value.denominator for value in found.values))
+                    same = np.flatnonzero(own == block).tolist()
+                    start = rows.n_signed + block * positive.size - 1
+                    for number, value in zip(found.ids.tolist(), found.values, strict=True):
+                        whole = int(value * common)
+                        if number:
+                            multipliers[start + number] = whole * len(same)
+                        else:
+                            multipliers |= dict.fromkeys(same, whole)
+                case _:
+                    return tuple(known.steps)
+        listed = Multipliers(tuple(multipliers), (), (), tuple(multipliers.values()), 1)
+        along = (tuple(direction),) if any(direction) else None
+        judge.accept(Proof(Separation.UNDECIDED, along, listed if multipliers else None))
+    return tuple(known.steps)
 
 
 class _Judge:

@@ -32,6 +32,13 @@ GAMES = (
     "p <- sort(unique(c(d${winner}, d${loser}))); X <- cbind(sapply(p[-1], function(i) "
     "(d${winner} == i) - (d${loser} == i)), model.matrix(~ {right}, d)[, -1, drop = FALSE]); "
 )
+TWO_PARTS = (
+    "A model in two parts",
+    "This response is never zero: ask whether it is positive, and how large it is if so.",
+    "brglm2",
+    TABLE + "print(glm(I({y} > 0) ~ 0 + X, binomial, d{weights}, method = brglm2::brglm_fit)); "
+    "glm({y} ~ 0 + X, %s, d{weights}, subset = {y} > 0)",
+)
 # For each model: the name of the remedy, when to use it, the package of R, and the call.
 IN_R = {
     "binary": ("Firth's penalty", PENALIZED, "logistf", "logistf::logistf({formula}, data = d{weights})"),
@@ -51,13 +58,8 @@ IN_R = {
         STAGES + "glm(stops ~ stage + {right}, binomial, s{weights}, method = brglm2::brglm_fit)",
     ),
     "poisson": (*REDUCED, "glm({formula}, poisson, d{weights}, method = brglm2::brglm_fit)"),
-    "gamma": (
-        "A model in two parts",
-        "A gamma variable is never zero: ask whether the response is positive, and how large it is if so.",
-        "brglm2",
-        TABLE + "print(glm(I({y} > 0) ~ 0 + X, binomial, d{weights}, method = brglm2::brglm_fit)); "
-        "glm({y} ~ 0 + X, Gamma('log'), d{weights}, subset = {y} > 0)",
-    ),
+    "gamma": (*TWO_PARTS[:3], TWO_PARTS[3] % "Gamma('log')"),
+    "inverse-gaussian": (*TWO_PARTS[:3], TWO_PARTS[3] % "inverse.gaussian('log')"),
     "conditional": (
         "A penalty within strata",
         "Lasso for matched data. For few strata, exact conditional logistic regression is an alternative.",

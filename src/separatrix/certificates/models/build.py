@@ -6,7 +6,7 @@ import numpy as np
 
 from ...errors import InputError
 from ...inputs.data import Data
-from .counts import gamma, poisson
+from .counts import gamma, inverse_gaussian, poisson
 from .regression import Given, Model, Regression, Rows
 from .responses import binary, binomial, bradley_terry, conditional, continuation, multinomial, ordinal
 from .survival import cox
@@ -20,6 +20,9 @@ MODELS = {
     "continuation": Model("continuation-ratio regression", "ordered", continuation, intercept=False),
     "poisson": Model("Poisson regression", "numbers", poisson, takes=("groups",)),
     "gamma": Model("gamma regression with log link", "numbers", gamma),
+    "inverse-gaussian": Model(
+        "inverse Gaussian regression with log link", "numbers", inverse_gaussian, concave=False
+    ),
     "conditional": Model(
         "conditional logistic regression", "classes", conditional, ("strata",), intercept=False
     ),
@@ -28,6 +31,7 @@ MODELS = {
         "Bradley-Terry model", "none", bradley_terry, ("winner", "loser"), intercept=False
     ),
 }
+UNBOUNDED = ("gamma", "inverse-gaussian")  # likelihoods that no penalty bounds
 TIES = ("efron", "breslow", "exact")
 
 
@@ -43,8 +47,8 @@ def build(asked: Regression, data: Data) -> Rows:
             raise InputError(f"A {model.title} has no {name!r}.", parameter=name)
     if asked.intercept and (not model.intercept or "groups" in columns):
         raise InputError(f"This {model.title} has no intercept.", parameter="intercept")
-    if asked.penalized and asked.model == "gamma":
-        raise InputError("The answer for a penalized gamma regression is not known.", parameter="penalized")
+    if asked.penalized and asked.model in UNBOUNDED:
+        raise InputError(f"The answer for a penalized {model.title} is not known.", parameter="penalized")
     inside = columns["weights"] > 0 if "weights" in columns else np.ones(data.matrix.shape[0], dtype=bool)
     rows = np.flatnonzero(inside)
     if not rows.size:

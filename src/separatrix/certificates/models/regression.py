@@ -14,6 +14,7 @@ from ..monomials import Ints, Mask
 from .combinations import Combinations, Part, Pattern
 
 Column = NDArray[np.float64] | NDArray[np.int64]
+NO_ROWS: Ints = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -81,12 +82,18 @@ class Given:
         further: Sequence[str] = (),
         hidden: int = 0,
         dropped: str = "",
+        blocks: int = 1,
+        weak: Ints = NO_ROWS,
     ) -> Rows:
         """Return the rows of the model, with those that penalties add."""
-        lift, n_columns, blocks = self.asked.intercept, int(self.data.matrix.shape[1]), len(per_class) or 1
+        lift, n_columns, blocks = (
+            self.asked.intercept,
+            int(self.data.matrix.shape[1]),
+            len(per_class) or blocks,
+        )
         width = blocks * (n_columns + lift) + len(further) + hidden
         shape = (int(self.data.matrix.shape[0]) * blocks, width)
-        none = Pattern.of(shape, np.zeros(0, dtype=np.int64))
+        none = Pattern.of(shape, NO_ROWS)
         places = np.array(
             [b * (n_columns + lift) + k for b in range(blocks) for k in self.asked.penalized], dtype=np.int64
         )
@@ -99,6 +106,7 @@ class Given:
             tuple(further),
             hidden,
             dropped,
+            weak,
         )
 
     def pattern(
@@ -119,7 +127,7 @@ class Given:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The rows of a question: first the signed ones, then those that every direction has to be zero on.
+    """The rows of a question: the signed ones, the weak ones, and those that every direction is zero on.
 
     Attributes
     ----------
@@ -133,6 +141,9 @@ class Rows:
         How many auxiliary coordinates follow: they are no parameters of the model.
     dropped : str
         What was left out because it says nothing about the coefficients; empty if nothing was.
+    weak : ndarray of int64
+        For each weak row, a signed row: if there are multipliers, the weak row may have a positive one or
+        none, and along a direction it is positive if that signed row is, and otherwise zero.
     """
 
     combinations: Combinations
@@ -141,6 +152,7 @@ class Rows:
     further: tuple[str, ...] = ()
     hidden: int = 0
     dropped: str = ""
+    weak: Ints = field(default_factory=lambda: NO_ROWS)
 
 
 @dataclass(frozen=True)
@@ -159,6 +171,8 @@ class Model:
         Further columns: those that it cannot do without, and others.
     intercept : bool
         Whether it has one by default; if not, it never has one.
+    concave : bool
+        Whether independent columns make the estimate unique.
     """
 
     title: str
@@ -167,6 +181,7 @@ class Model:
     needs: tuple[str, ...] = ()
     takes: tuple[str, ...] = ()
     intercept: bool = True
+    concave: bool = True
 
 
 @dataclass

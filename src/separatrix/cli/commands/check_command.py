@@ -77,7 +77,8 @@ def check(
     formula TEXT: A model formula as in R, such as "y ~ x + I(x^2) + factor(z)" or "Surv(days, died) ~ dose",
         instead of --target and --features. Needs the package formulaic.
     model MODEL: Ask instead whether the maximum-likelihood estimate of a regression exists: binary, binomial,
-        multinomial, ordinal, adjacent, continuation, poisson, gamma, conditional, cox or bradley-terry.
+        multinomial, ordinal, adjacent, continuation, poisson, gamma, inverse-gaussian, conditional, cox or
+        bradley-terry.
     time COLUMN: Cox: the time of each row.
     event COLUMN: Cox: 1 if the row is a death, 0 if it is censored.
     entry COLUMN: Cox: the time from which on the row is at risk.

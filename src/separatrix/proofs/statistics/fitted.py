@@ -17,6 +17,7 @@ FAMILIES = {
     "Poisson": "poisson",
     "NegativeBinomial": "poisson",
     "Gamma": "gamma",
+    "InverseGaussian": "inverse-gaussian",
 }
 # Of scikit-learn: the model, and the parameter that is zero if there is no penalty.
 REGRESSORS = {"LogisticRegression": "", "PoissonRegressor": "poisson", "GammaRegressor": "gamma"}
