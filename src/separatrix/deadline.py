@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+import numbers
 import os
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
+
+from .errors import InputError
 
 # How many operations of a factorization per second we count on. A core does more than this even if six
 # processes share it (measured on 4,000 dense rows of 3,000 numbers). At half of it, solvers with a deadline
@@ -61,6 +65,16 @@ class Deadline:
 
 
 NEVER = Deadline()  # the default of every solver
+
+
+def need_time_limit(time_limit: Any, of: str) -> None:
+    """Raise InputError unless a time limit is a positive number."""
+    if not (isinstance(time_limit, numbers.Real) and float(time_limit) > 0):
+        raise InputError(
+            f"The 'time_limit' parameter of {of} must be a positive number of seconds. "
+            f"Got {time_limit!r} instead.",
+            parameter="time_limit",
+        )
 
 
 def slowdown() -> float:

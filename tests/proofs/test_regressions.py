@@ -16,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from statsmodels.discrete.conditional_models import ConditionalLogit, ConditionalPoisson
 from statsmodels.duration.hazard_regression import PHReg
+from statsmodels.gam.api import BSplines, GLMGam
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
 import separatrix as sx
@@ -97,6 +98,17 @@ def test_models_of_statsmodels_say_the_same_as_their_data(seed):
         same(asked(model), asked(**options, **intercept))
 
 
+@pytest.mark.parametrize("kind", [sm.Logit, sm.Poisson, sm.GLM, PHReg])
+def test_rows_that_statsmodels_left_out_do_not_change_the_numbers_of_the_others(kind):
+    frame = pd.DataFrame({"x": [np.nan, 0, 1, 0, 1, 1], "y": [1, 0, 1, 0, 1, np.nan]}).assign(one=1.0)
+    more = {"family": sm.families.Binomial()} if kind is sm.GLM else {}
+    names, whole = ["x"] if kind is PHReg else ["one", "x"], frame.dropna()
+    found = asked(kind(frame.y, frame[names], missing="drop", **more))
+    expected = whole.index[asked(kind(whole.y, whole[names], **more)).responsible_rows].tolist()
+    assert found.responsible_rows.tolist() == expected
+    assert expected
+
+
 def test_classes_of_mnlogit_keep_their_names_and_the_first_is_the_reference():
     X = np.column_stack([np.ones(6), [0, 0, 1, 1, 2, 2.0]])
     found = asked(sm.MNLogit(pd.Series(list("bbaacc")), X))
@@ -117,6 +129,8 @@ def test_check_separation_takes_models_of_statsmodels():
     [
         lambda X, y: sm.NegativeBinomial(y, X),
         lambda X, y: sm.OLS(y, X),
+        lambda X, y: sm.GEE(y, X, np.arange(5) % 2, family=sm.families.Poisson()),
+        lambda X, y: GLMGam(y, X, BSplines(X[:, 1:], df=[4], degree=[3]), 1.0, sm.families.Poisson()),
         lambda X, y: sm.GLM(y, X, sm.families.Gaussian()),
         lambda X, y: sm.GLM(y, X, sm.families.Gamma(sm.families.links.InversePower())),
         lambda X, y: LinearRegression(),
@@ -272,6 +286,24 @@ def test_of_fixed_effects_in_counts_only_groups_of_zeros_say_nothing():
     found = asked(X, y=y, groups=groups, model="poisson")
     assert found.exists
     assert found.dropped == "1 of 3 groups have only zeros and are left out"
+
+
+@given(SEEDS)
+@settings(max_examples=20)
+def test_counts_that_are_all_zero_have_an_estimate_if_and_only_if_no_direction_lowers_their_means(seed):
+    X, zeros = some_data(seed, 5)[0] - 1, np.zeros(5)
+    assert not asked(X, y=zeros, model="poisson").exists
+    found = asked(X, y=zeros, model="poisson", fit_intercept=False)
+    signed, equal, width = naive_estimate.rows_of("poisson", X, {"y": zeros}, intercept=False)
+    exists, _, coefficients = naive_estimate.answers(signed, equal, width)
+    assert found.exists == exists
+    assert list(found.coefficients.values()) == coefficients
+
+
+def test_a_gamma_regression_of_zeros_blames_all_rows_together():
+    found = asked([[1.0], [2], [3]], y=[0, 0, 0], model="gamma")
+    assert found.exists is False
+    assert found.cause == "all 3 together"
 
 
 def test_the_treatment_of_ties_can_change_the_answer():
@@ -492,6 +524,18 @@ def test_models_whose_limit_is_another_model_have_no_rest():
         found.rest()
     with pytest.raises(InputError, match="Every row is responsible"):
         asked([[0.0], [1.0]], y=[0, 1]).rest()
+    with pytest.raises(InputError, match="no proof that a part"):
+        asked([[0.0], [1], [0], [1]], y=[0, 0, 1, 1]).rest()
+
+
+def test_the_rest_of_a_league_is_the_league_of_the_other_games():
+    league = {"winner": np.array(list("abca")), "loser": np.array(list("bcad"))}
+    found = asked(np.zeros((4, 0)), **league)
+    assert found.responsible_rows.tolist() == [3]
+    with pytest.raises(InputError, match="the model of the other games"):
+        found.rest()
+    others = np.delete(np.arange(4), found.responsible_rows)
+    assert asked(np.zeros((3, 0)), **{name: teams[others] for name, teams in league.items()}).unique
 
 
 NOT_NUMBERS = {
@@ -522,6 +566,48 @@ def test_one_penalized_column_is_named_whole():
     for wrong in ("nope", ["nope"], [-1]):
         with pytest.raises(InputError, match="There is no column"):
             check_estimate(frame, y=y, penalized=wrong)
+
+
+def test_penalized_columns_may_be_an_array_and_have_to_exist():
+    X, y = np.array([[0.0, 1], [1, 0], [2, 1], [3, 0]]), [0, 0, 1, 1]
+    for first in ([0], np.array([0]), range(1)):
+        assert asked(X, y=y, penalized=first).asked.penalized == (0,)
+    for wrong in ([9], [2], [0.5], [True], np.array([True, False])):
+        with pytest.raises(InputError, match="There is no column"):
+            check_estimate(X, y=y, penalized=wrong)
+
+
+@pytest.mark.parametrize("names", [["a"], ["a", "b", "c"], ["a", "a"], ["(intercept)", "a"]])
+def test_every_coefficient_has_a_name_of_its_own(names):
+    X, y = np.array([[0.0, 1], [1, 0], [2, 1], [3, 0]]), [0, 0, 1, 1]
+    with pytest.raises(InputError, match="name"):
+        check_estimate(X, y=y, feature_names=names)
+
+
+@pytest.mark.parametrize("limit", [-1, 0, float("nan"), "ten", None])
+def test_every_question_refuses_a_time_limit_that_is_not_positive(limit):
+    X, y = [[0.0], [1], [2], [3]], [0, 1, 0, 1]
+    for ask in (check_estimate, sx.separability, sx.fewest_errors):
+        given = {"y": y} if ask is check_estimate else {}
+        with pytest.raises(InputError, match="must be a positive number of seconds"):
+            ask(X, *([] if given else [y]), **given, time_limit=limit)
+
+
+def test_two_columns_of_one_name_are_refused_if_the_formula_needs_them():
+    frame = pd.DataFrame([[0, 1, 2, 3], [1, 2, 3, 1], [0, 2, 1, 2], [1, 1, 1, 0]], columns=list("yxzz"))
+    assert asked("y ~ x", frame).exists is not None
+    for formula in ("y ~ x + z", "y ~ ."):
+        with pytest.raises(InputError, match="two columns have the name 'z'"):
+            check_estimate(formula, frame)
+
+
+def test_what_a_formula_cannot_use_is_refused_with_a_reason():
+    days = pd.date_range("2020-01-01", periods=4)
+    frame = pd.DataFrame({"y": [0, 1, 0, 1], "x": [1, 2, 3, 1], "day": days})
+    with pytest.raises(InputError, match="cannot be used"):
+        check_estimate("y ~ day", frame)
+    with pytest.raises(InputError, match="There is no column 'nope'"):
+        check_estimate("y ~ x", frame, weights="nope")
 
 
 def test_a_negative_count_is_named_by_its_row():

@@ -618,12 +618,11 @@ def poisson(g: Any) -> Built:
     for i in g.rows:
         if g.y[i] > 0:
             first.setdefault(groups[i], i)
-    need(first or "groups" in g.columns, "All counts are zero.")
 
     def of(i: int, factor: int) -> list[Term]:
         return [x(i, factor)] + ([x(first[groups[i]], -factor)] if "groups" in g.columns else [])
 
-    kept = [i for i in g.rows if groups[i] in first]
+    kept = [i for i in g.rows if "groups" not in g.columns or groups[i] in first]
     signed = [of(i, -1) for i in kept if g.y[i] == 0]
     others = (i for i in kept if g.y[i] > 0 and ("groups" not in g.columns or first[groups[i]] != i))
     return signed, [of(i, 1) for i in others], 1, 0

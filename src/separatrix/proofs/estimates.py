@@ -5,12 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from ..certificates.models.build import MODELS, TIES
 from ..certificates.models.regression import Regression
+from ..deadline import need_time_limit
 from ..errors import InputError, SeparationWarning
 from ..inputs.data import likely_model
 from ..inputs.matrix import is_frame, titles
@@ -128,6 +130,7 @@ def check_estimate(
     """
     given = {name: each for name, each in locals().items() if name in ("y", *FURTHER) and each is not None}
     del offset  # it never changes the answer
+    need_time_limit(time_limit, "check_estimate")
     asked = _read(design, data, given)
     kind = _model(model or asked.model, asked)
     named = MODELS[kind]
@@ -139,9 +142,8 @@ def check_estimate(
     chosen = ties or asked.ties or TIES[0]
     if chosen not in TIES:
         raise InputError(f"The 'ties' parameter must be one of {', '.join(TIES)}. Got {ties!r} instead.")
-    regression = Regression(
-        kind, bool(intercept), chosen if kind == "cox" else "", _places(penalized or asked.penalized, names)
-    )
+    places = _places(penalized if len(penalized) else asked.penalized, names)
+    regression = Regression(kind, bool(intercept), chosen if kind == "cox" else "", places)
     found = ask(regression, asked.X, asked.columns, names=names, time_limit=time_limit)
     if asked.rows is not None:
         found = replace(found, responsible_rows=asked.rows[found.responsible_rows])
@@ -154,11 +156,7 @@ def check_estimate(
 def _warning(found: Estimate) -> str:
     infinite = [f"{name} to {'+' if limit > 0 else '-'}infinity" for name, limit in found.infinite.items()]
     named = f" ({some(infinite)})" if infinite else ""
-    rows = found.responsible_rows.tolist()
-    return (
-        f"The {found.title} has no finite maximum-likelihood estimate{named}. {len(rows)} of {found.n_rows} "
-        f"rows cause it: {some(rows)} (counted from 0)."
-    )
+    return f"The {found.title} has no finite maximum-likelihood estimate{named}. Rows: {found.cause}."
 
 
 def _read(design: Any, data: Any, given: dict[str, Any]) -> Asked:
@@ -190,6 +188,9 @@ def _of_formula(formula: str, data: Any, given: dict[str, Any]) -> Asked:
         )
     if hasattr(data, "to_pandas"):
         data = data.to_pandas()
+    for name, value in given.items():
+        if isinstance(value, str) and value not in data:
+            raise InputError(f"There is no column {value!r}.", parameter=name)
     found = read_formula(formula, data)
     named = {
         name: found.kept(data[value] if isinstance(value, str) else value) for name, value in given.items()
@@ -237,6 +238,7 @@ def _places(penalized: Sequence[int | str], names: Sequence[str] | None) -> tupl
     """Return the numbers of columns that are given by number or name."""
     known, listed = list(names or ()), [penalized] if isinstance(penalized, str) else penalized
     for each in listed:
-        if each not in known if isinstance(each, str) else each < 0:
+        number = isinstance(each, Integral) and not isinstance(each, bool)
+        if each not in known if isinstance(each, str) else not number or each < 0:
             raise InputError(f"There is no column {each!r}.", parameter="penalized")
     return tuple(sorted({known.index(each) if isinstance(each, str) else int(each) for each in listed}))

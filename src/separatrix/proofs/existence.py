@@ -118,8 +118,16 @@ class Estimate:
         Binary, binomial and Poisson regressions lose the responsible rows; conditional and Cox models, and
         binary regressions with groups, compare fewer rows: their strata are divided. Raises InputError for
         other models: in the limit, a row of an ordinal or multinomial regression can say that its category is
-        one of several, which is no regression of the same kind.
+        one of several, which is no regression of the same kind. What is left of a Bradley-Terry model is the
+        model of the other games.
         """
+        if self.exists is not False:
+            raise InputError(f"There is no proof that a part has to be left out: {self.headline}")
+        if self.asked.model == "bradley-terry":
+            raise InputError(
+                "The rest of a Bradley-Terry model is not made here: it is the model of the other games.",
+                remedy="Leave out the games in responsible_rows.",
+            )
         if self.find_rest is None:
             raise InputError(f"Of this {self.title}, no part is left that is a regression of the same kind.")
         found: Rest = self.find_rest(set(self.estimable))
@@ -150,10 +158,7 @@ class Estimate:
             if names:
                 lines.append(f"  {label:<15} {some(names)}")
         if self.exists is False:
-            rows = self.responsible_rows
-            lines.append(
-                f"  {'rows':<15} {rows.size} of {self.n_rows}: {some(rows.tolist())} (counted from 0)"
-            )
+            lines.append(f"  {'rows':<15} {self.cause}")
             if self.find_rest is not None:
                 label = "still estimable" if self.divides_strata else "without them"
                 lines.append(f"  {label:<15} {some(self.estimable) or 'nothing'}")
@@ -164,6 +169,14 @@ class Estimate:
                 f"  {'certificate':<15} for data with SHA-256 {self.certificate.sha256[:12]}..., checked"
             )
         return "\n".join(map(printable, lines))
+
+    @property
+    def cause(self) -> str:
+        """The responsible rows in a few words."""
+        rows = self.responsible_rows
+        if not rows.size:  # of a gamma regression, which has a signed row that is about all rows
+            return f"all {self.n_rows} together"
+        return f"{rows.size} of {self.n_rows}: {some(rows.tolist())} (counted from 0)"
 
     @property
     def headline(self) -> str:
@@ -192,6 +205,7 @@ def ask(
     data = read_regression(X, MODELS[asked.model].response, columns)
     digest = start_digest(data)
     rows = build(asked, data)
+    named = _names(names or data.names, rows)
     deadline = Deadline.after(time_limit)
     template = EstimateClaim(
         NONE, asked, data.classes, int(data.matrix.shape[0]), int(data.matrix.shape[1]), ""
@@ -216,7 +230,6 @@ def ask(
             along = (*(span.best.direction or ()), *(0,) * (rows.combinations.shape[1] - signed.width))
             judge.holds(replace(judge.best, claim=NOT_UNIQUE, direction=along))
     claim = None if judge.best is None else replace(judge.best, sha256=digest())
-    named = _names(names or data.names, rows, data)
     weights = data.columns.get("weights")
     responsible = _responsible(rows, claim)
     return Estimate(
@@ -342,10 +355,16 @@ def _coefficients(signed: SignedRows, judge: _Judge, names: list[str], time_limi
     return coefficient_answers(due, judge.proof, judge, names)
 
 
-def _names(given: Sequence[str] | None, rows: Rows, data: Data) -> list[str]:
-    """Return the names of all coefficients, without auxiliary coordinates."""
+def _names(given: Sequence[str] | None, rows: Rows) -> list[str]:
+    """Return the names of all coefficients, without auxiliary coordinates; refuse a name that two have."""
     made = rows.combinations
-    own = list(given or (f"x{j}" for j in range(made.n_columns))) + [INTERCEPT] * made.lift
+    own = list(map(str, given or (f"x{j}" for j in range(made.n_columns))))
+    if len(own) != made.n_columns:
+        raise InputError(f"There are {len(own)} names of columns; X has {made.n_columns} columns.")
+    own += [INTERCEPT] * made.lift
+    twice = [name for name in set(own) if own.count(name) > 1] if len(set(own)) < len(own) else []
+    if twice:
+        raise InputError(f"Two coefficients have the name {min(twice)!r}.", remedy="Pass feature_names.")
     if rows.per_class:
         own = [f"{name} [{label}]" for label in rows.per_class for name in own]
     return own + list(rows.further)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import numbers
 import warnings
 from collections import Counter
 from collections.abc import Sequence
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 from ..certificates.claims import Certificate, Separation
 from ..certificates.digest import start_digest
 from ..certificates.monomials import PLAIN, MonomialMatrix, count_columns
-from ..deadline import Deadline
+from ..deadline import Deadline, need_time_limit
 from ..errors import InputError, LabelError, SeparationWarning
 from ..inputs.data import Data, need_intercept, read_data, read_weights, target_note
 from ..inputs.matrix import is_collection
@@ -125,11 +124,10 @@ def separability(
     A. Albert and J. A. Anderson (1984). On the existence of maximum likelihood estimates in logistic
     regression models. Biometrika 71.
     """
-    some_time = isinstance(time_limit, numbers.Real) and time_limit > 0
+    need_time_limit(time_limit, "separability")
     for name, value, valid, wanted in (
         ("multiclass", multiclass, multiclass in MULTICLASS, f"one of {', '.join(MULTICLASS)}"),
         ("quasi", quasi, isinstance(quasi, bool | np.bool_), "True or False"),
-        ("time_limit", time_limit, some_time, "a positive number of seconds"),
     ):
         if not valid:
             message = f"The {name!r} parameter of separability must be {wanted}. Got {value!r} instead."

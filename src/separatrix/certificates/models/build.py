@@ -49,6 +49,8 @@ def build(asked: Regression, data: Data) -> Rows:
         raise InputError(f"This {model.title} has no intercept.", parameter="intercept")
     if asked.penalized and asked.model in UNBOUNDED:
         raise InputError(f"The answer for a penalized {model.title} is not known.", parameter="penalized")
+    if asked.penalized and asked.penalized[-1] >= data.matrix.shape[1]:
+        raise InputError(f"There is no column {asked.penalized[-1]}.", parameter="penalized")
     inside = columns["weights"] > 0 if "weights" in columns else np.ones(data.matrix.shape[0], dtype=bool)
     rows = np.flatnonzero(inside)
     if not rows.size:

@@ -26,8 +26,6 @@ def poisson(given: Given) -> Rows:
         kept = reference >= 0
         zero, rows, reference = zero[kept], rows[kept], reference[kept]
         dropped = f"{n_zero} of {n_groups} groups have only zeros and are left out" if n_zero else ""
-    else:
-        need(not zero.all(), "All counts are zero: the likelihood has no finite maximum.")
     below, above = np.flatnonzero(zero), np.flatnonzero(~zero & (rows != reference))
     return given.made(
         [given.pattern(rows[below], [(rows[below], -1), (reference[below], 1)])],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import numbers
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -17,7 +16,7 @@ from ...certificates.claims import Multipliers, Separation
 from ...certificates.digest import start_digest
 from ...certificates.error_bounds import FewestCertificate, Leaf, Tree, claim_of_rows, equal_rows, row_costs
 from ...certificates.scores import Signs, wrong_rows
-from ...deadline import Deadline, OutOfTime
+from ...deadline import Deadline, OutOfTime, need_time_limit
 from ...errors import InputError, LabelError, SeparatrixError
 from ...inputs.data import Data, need_intercept, read_data, read_weights
 from ...inputs.matrix import is_collection
@@ -196,12 +195,7 @@ def fewest_errors(
     E. Amaldi and V. Kann (1995). The complexity and approximability of finding maximum feasible subsystems of
     linear relations. Theoretical Computer Science 147.
     """
-    if not (isinstance(time_limit, numbers.Real) and time_limit > 0):
-        raise InputError(
-            "The 'time_limit' parameter of fewest_errors must be a positive number of seconds. "
-            f"Got {time_limit!r} instead.",
-            parameter="time_limit",
-        )
+    need_time_limit(time_limit, "fewest_errors")
     lift = need_intercept(fit_intercept, "fewest_errors")
     if is_collection(X):
         raise InputError(

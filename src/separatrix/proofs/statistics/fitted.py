@@ -46,7 +46,13 @@ def _of_statsmodels(model: Any) -> Asked:
     kinds = [each.__name__ for each in type(model).__mro__]
     names = [str(name) for name in model.exog_names or ()][: np.shape(model.exog)[1]] or None
     given: dict[str, Any] = {"y": model.endog}
-    asked = Asked(model.exog, given, intercept=False, names=names)
+    missing = getattr(model.data, "missing_row_idx", None) or []
+    rows = np.delete(np.arange(len(model.endog) + len(missing)), missing)
+    asked = Asked(model.exog, given, intercept=False, names=names, rows=rows)
+    if {"GEE", "PenalizedMixin"} & set(kinds):
+        raise InputError(
+            f"{kinds[0]} of statsmodels is not answered here: it does not maximize the likelihood."
+        )
     if "Logit" in kinds or "Probit" in kinds:
         return _changed(asked, "binary")
     if "MNLogit" in kinds:

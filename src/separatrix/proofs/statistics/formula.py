@@ -63,6 +63,9 @@ def read_formula(formula: str, data: Any) -> Design:
     frame = data.to_pandas() if hasattr(data, "to_pandas") else pd.DataFrame(data)
     frame = frame.reset_index(drop=True)
     written = read_written(formula)
+    twice = set(frame.columns[frame.columns.duplicated()])
+    for name in sorted(twice & set(variables(formula) or frame.columns) if twice else ()):
+        raise InputError(f"The formula {formula!r} cannot be used: two columns have the name {name!r}.")
     columns = {name: _column(frame, text, formula) for name, text in written.columns.items()}
     complete = ~pd.DataFrame(columns, index=frame.index).isna().any(axis=1)
     used = [text for text in map(_bare, written.columns.values()) if text in frame.columns]
@@ -71,7 +74,7 @@ def read_formula(formula: str, data: Any) -> Design:
         with warnings.catch_warnings():  # of values that the levels do not list
             warnings.simplefilter("error", formulaic.errors.DataMismatchWarning)
             matrices = formulaic.model_matrix(written.text, inner, context=FUNCTIONS)
-    except (formulaic.errors.FormulaicError, formulaic.errors.DataMismatchWarning, SyntaxError) as problem:
+    except (formulaic.errors.FormulaicError, Warning, SyntaxError, TypeError) as problem:
         reason = str(problem).split("\n")[0].partition(" They are being")[0]
         raise InputError(f"The formula {formula!r} cannot be used: {reason}") from problem
     left, right = getattr(matrices, "lhs", None), getattr(matrices, "rhs", None)
