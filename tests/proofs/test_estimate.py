@@ -11,8 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import separatrix as sx
+from separatrix import deadline
+from separatrix.certificates.models.build import build
+from separatrix.certificates.models.regression import Regression
 from separatrix.errors import CertificateError, InputError, SeparationWarning
-from separatrix.proofs import existence
+from separatrix.inputs.response import read_regression
+from separatrix.proofs import existence, prove
 from separatrix.proofs.estimates import check_estimate
 from tests import naive_estimate, second
 
@@ -127,6 +131,17 @@ def test_changed_proofs_about_convex_hulls_hold_in_neither_checker(seed):
     for change in changes:
         assert not holds({**fields, **change}, found.data), change
         assert not second.ask_about(json.dumps({**fields, **change}), table, given)[0], change
+
+
+def test_auxiliary_coordinates_do_not_lengthen_the_time_that_a_proof_is_expected_to_take(monkeypatch):
+    r = np.random.default_rng(0)
+    X, time = r.integers(0, 9, (1200, 2)), r.integers(0, 60, 1200)
+    rows = build(Regression("cox", False, "exact"), read_regression(X, "none", {"time": time}))
+    assert rows.hidden > 50
+    monkeypatch.setattr(deadline, "slowdown", lambda: 1.0)
+    # by its two columns, the proof takes a hundred seconds; by all coordinates, more than there are
+    monkeypatch.setattr(prove, "TIGHT_NUMBER", 100 / 2 / rows.n_signed)
+    assert asked(X, model="cox", time=time, ties="exact", time_limit=500).unique
 
 
 def holds(fields, data):

@@ -183,6 +183,16 @@ def test_models_of_lifelines_say_the_same_as_their_frames(seed):
     same(asked(varying, frame.drop(columns="h")), asked(X, entry=time - 1.5, **ask))
 
 
+def test_what_liblinear_and_class_weights_fit_is_not_called_something_else():
+    X, y = np.arange(6.0)[:, None] % 4, [0, 1, 0, 1, 0, 1]
+    assert asked(LogisticRegression(), X, y=y).note.endswith("except the intercept")
+    assert asked(LogisticRegression(solver="liblinear"), X, y=y).note.endswith("every coefficient")
+    with pytest.raises(InputError, match="one regression for each class"):
+        check_estimate(LogisticRegression(solver="liblinear"), X, y=[0, 1, 2, 0, 1, 2])
+    with pytest.raises(InputError, match="A class has weight zero"):
+        check_estimate(LogisticRegression(class_weight={0: 0, 1: 1}), X, y=y)
+
+
 def test_models_of_lifelines_need_their_frame_and_no_parametric_hazard():
     with pytest.raises(InputError, match="keeps no data"):
         check_estimate(of_lifelines("CoxPHFitter", duration_col="T"))

@@ -363,8 +363,9 @@ def _positive_everywhere(
     tight rows.
     """
     tight = tight[tight < signed.first_equal]
-    columns = int(signed.data.matrix.shape[1])
-    signed.deadline.need(tight.size * (TIGHT_ROW + TIGHT_NUMBER * columns))
+    matrix = signed.data.matrix  # of a regression, auxiliary coordinates and thresholds are few units per row
+    numbers = int(getattr(matrix, "block", matrix.shape[1]))
+    signed.deadline.need(tight.size * (TIGHT_ROW + TIGHT_NUMBER * numbers))
     rows = signed.integers(basis)
     target = _minus_sum(judge.total(signed, tight), rows)
     values, denominator = combined(rows.matrix.transpose(), target[0], prime, signed.deadline)

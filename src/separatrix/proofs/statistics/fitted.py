@@ -157,5 +157,12 @@ def _of_sklearn(model: Any, last: Any, X: Any, y: Any) -> Asked:
     logistic = name == "LogisticRegression"
     free = (last.penalty is None or np.isinf(last.C)) if logistic else last.alpha == 0
     penalized = () if free else tuple(range(design.shape[1]))
-    note = "" if free else f"{name} has a penalty on every coefficient except the intercept"
+    solver, weights = getattr(last, "solver", ""), getattr(last, "class_weight", None)
+    one_each = solver == "liblinear" or getattr(last, "multi_class", "") == "ovr"
+    if kind == "multinomial" and one_each:
+        raise InputError(f"This {name} is one regression for each class: ask about each.", parameter="design")
+    if isinstance(weights, dict) and 0 in weights.values():
+        raise InputError("A class has weight zero: leave its rows out.", parameter="design")
+    but = "" if solver == "liblinear" else " except the intercept"
+    note = "" if free else f"{name} has a penalty on every coefficient{but}"
     return Asked(design, {"y": y}, kind, bool(last.fit_intercept), names, penalized=penalized, note=note)
