@@ -287,7 +287,7 @@ BAD = {
     ),
     "wrong encoding": (
         lambda tmp: text(tmp, "größe,recovered\n1,0\n2,1\n", encoding="latin1"),
-        "not UTF-8.*--encoding latin-1",
+        "not UTF-8.*--encoding cp1252",
     ),
     "text in a number column": (
         lambda tmp: text(tmp, f"x,recovered\n{NUMBERS}many,1\n"),

@@ -66,6 +66,28 @@ def test_the_second_checker_gets_the_columns_of_a_survival_model(claims, tmp_pat
     assert told.count("The certificate holds.") == 2
 
 
+def test_times_that_count_up_by_one_are_no_row_numbers(tmp_path):
+    r = np.random.default_rng(0)
+    frame = pd.DataFrame({"time": np.arange(1, 25), "event": r.integers(0, 2, 24), "x": r.integers(0, 9, 24)})
+    path, proof = tmp_path / "times.csv", tmp_path / "proof.json"
+    frame.to_csv(path, index=False)
+    found = answer("check", path, "--time", "time", "--event", "event", "--certificate", proof)
+    signed, equal, width = naive_estimate.rows_of(
+        "cox", frame[["x"]].to_numpy(), {"time": frame.time, "event": frame.event}, intercept=False
+    )
+    exists, _, coefficients = naive_estimate.answers(signed, equal, width)
+    assert (found["exists"], list(found["coefficients"].values())) == (exists, coefficients)
+    assert "The certificate holds" in fine("verify", proof, path).stdout
+    assert "no column 'tyme'. Did you mean 'time'" in refused("check", path, "--time", "tyme")
+
+
+def test_an_ordinal_response_of_text_is_told_how_to_name_its_order(tmp_path):
+    path = tmp_path / "grades.csv"
+    path.write_text("grade,x\n" + "".join(f"{'abc'[k % 3]},{k % 5}\n" for k in range(15)))
+    told = refused("check", path, "--target", "grade", "--model", "ordinal")
+    assert "--formula 'ordered(y, levels = c(" in told
+
+
 def test_survival_needs_no_target(claims):
     found = answer("check", claims, "--features", "age", "--time", "days", "--event", "died")
     assert found["model"] == "cox"

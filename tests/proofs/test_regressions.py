@@ -603,6 +603,16 @@ def test_every_question_refuses_a_time_limit_that_is_not_positive(limit):
             ask(X, *([] if given else [y]), **given, time_limit=limit)
 
 
+@pytest.mark.parametrize("missing", [None, np.nan])
+def test_a_missing_label_is_named_by_its_column(missing):
+    X, labels = [[0.0], [1], [2], [0]], np.array(["a", missing, "b", "a"], dtype=object)
+    for name in ("y", "groups", "strata", "winner"):
+        more = {"y": [0, 1, 0, 1]} if name in ("groups", "strata") else {}
+        more |= {"loser": list("cccc")} if name == "winner" else {}
+        with pytest.raises(InputError, match=f"^{name} has no label in row 1"):
+            check_estimate(X, **{**more, name: labels})
+
+
 def test_two_columns_of_one_name_are_refused_if_the_formula_needs_them():
     frame = pd.DataFrame([[0, 1, 2, 3], [1, 2, 3, 1], [0, 2, 1, 2], [1, 1, 1, 0]], columns=list("yxzz"))
     assert asked("y ~ x", frame).exists is not None

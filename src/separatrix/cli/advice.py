@@ -78,6 +78,9 @@ SENTENCES = {
         "Choose another column with --target.",
     ),
     "inseparable": ("Use --model soft-margin for classes that cannot be separated.",),
+    "categories": (
+        'Number them, or list them in order: --formula \'ordered(y, levels = c("low", "high")) ~ x\'.',
+    ),
     "na": (
         "Correct the cell, name it as missing with --na, or read the column as text with --text.",
         "Correct the cell, or name it as missing with --na.",
@@ -101,7 +104,7 @@ SENTENCES = {
     "sql": ("Write a query with --sql, or leave the column out with --exclude.", "Write a query with --sql."),
     "table": ("Name one with --table.",),
     "target": ("Name it with --target.",),
-    "text_encoding": ("Name the encoding with --encoding, such as --encoding latin-1.",),
+    "text_encoding": ("Name the encoding with --encoding, such as --encoding cp1252.",),
     "where": ("Leave these rows out, with --where if the columns have names.",),
     "y": ("Name another column with --target or, if you used --where, keep rows of two classes.",),
 }

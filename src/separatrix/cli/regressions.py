@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
 from json import dumps
 from typing import Any
@@ -31,14 +31,20 @@ def is_regression(formula: str | None) -> bool:
     return read_written(formula).model is not None
 
 
-def read_frame(source: options.Reading, wanted: list[str]) -> tuple[Any, Any]:
-    """Return a table and its columns as a data frame; an empty list of wanted columns means all."""
+def read_frame(source: options.Reading, wanted: list[str], named: Iterable[str] = ()) -> tuple[Any, Any]:
+    """Return a table and its columns as a data frame; an empty list of wanted columns means all.
+
+    Columns that are named are read even if their numbers count up, as times in order may.
+    """
     features = [options.quoted(each) for each in wanted] or None
     table = replace(source, target=None, features=features).open()
     if not hasattr(table, "frame"):
         raise InputError(f"A regression needs named columns, and {table.name!r} has none.")
     with waiting("Reading the rows"):
-        return table, table.frame()
+        frame = table.frame()
+    once = wanted or source.data == "-"  # what comes from standard input is read only once
+    lost = [] if once else [name for name in named if name not in frame.columns]
+    return read_frame(replace(source, exclude=None), [*frame.columns, *lost]) if lost else (table, frame)
 
 
 def design_of(frame: Any, target: str | None, further: dict[str, str]) -> tuple[Any, dict[str, Any]]:
@@ -48,7 +54,10 @@ def design_of(frame: Any, target: str | None, further: dict[str, str]) -> tuple[
     taken = {**further, **({} if target is None else {"y": target})}
     for name in taken.values():
         if name not in frame.columns:
-            raise InputError(f"There is no column {name!r}.", parameter="target")
+            raise InputError(
+                f"There is no column {name!r}, or it looks like row numbers.",
+                remedy="Name the columns with --features.",
+            )
     inner = frame[[name for name in frame.columns if name not in taken.values()]]
     text = [name for name in inner.columns if inner[name].dtype.kind not in "biuf"]
     X = pd.get_dummies(inner, columns=text, prefix_sep="=", drop_first=True) if text else inner
@@ -78,7 +87,9 @@ def check_regression(
         raise typer.BadParameter("Name the response with --target, or the time with --time.")
     wanted = [*features, *filter(None, [source.target]), *further.values()] if features else []
     exclude = [*(source.exclude or []), *([options.quoted(offset)] if offset else [])]
-    table, frame = read_frame(replace(source, exclude=exclude or None), list(dict.fromkeys(wanted)))
+    named = [*filter(None, [source.target]), *further.values()]
+    source_read = replace(source, exclude=exclude or None)
+    table, frame = read_frame(source_read, list(dict.fromkeys(wanted)), [] if formula else named)
     with warnings.catch_warnings(), waiting("Searching for a proof"), options.naming_rows(table):
         warnings.simplefilter("ignore")
         if formula is not None:
@@ -87,8 +98,8 @@ def check_regression(
             X, columns = design_of(frame, source.target, further)
             found = check_estimate(X, **columns, **asked)
         _ = found.coefficients  # computed on first use, which may take seconds
-    named = {**further, **({"offset": offset} if offset else {})}
-    origin = replace(options.origin(source, table, formula), target=source.target or "", further=named)
+    others = {**further, **({"offset": offset} if offset else {})}
+    origin = replace(options.origin(source, table, formula), target=source.target or "", further=others)
     ways = model_remedies(found, origin)
     data = NamedData(frame, frame.index.to_numpy(), tuple(map(str, frame.columns)), table.places)
     contents = {}

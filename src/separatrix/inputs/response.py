@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import InputError, LabelError
 from ..float_environment import need_exact_floats
 from .data import Data, coded, one_label_per_row, read_numbers, read_weights
 from .matrix import read_table
@@ -38,7 +38,7 @@ def read_regression(X: Any, response: str, columns: Mapping[str, Any], order: tu
     elif y is not None:
         found["y"] = _numbers("y", y, n_rows)
     if "winner" in given and "loser" in given:
-        both = np.concatenate([one_label_per_row(given.pop(name), n_rows) for name in ("winner", "loser")])
+        both = np.concatenate([_labels(name, given.pop(name), n_rows) for name in ("winner", "loser")])
         players, places = coded(both)
         classes = tuple(map(str, players.tolist()))
         found["winner"], found["loser"] = np.split(places.astype(np.int64), 2)
@@ -72,7 +72,7 @@ def _classes(
         raise InputError(
             f"The order of the categories is not known: {', '.join(map(str, labels[:5].tolist()))}.",
             remedy="Number them, or pass a pandas Categorical with ordered=True.",
-            parameter="y",
+            parameter="categories",
         )
     return codes.astype(np.int64), tuple(map(str, labels.tolist()))
 
@@ -99,7 +99,13 @@ def _labels(name: str, values: Any, n_rows: int) -> NDArray[Any]:
     """Return the label of the group of each row; numbers may be fractions."""
     if np.asarray(values).dtype.kind == "f":
         return _numbers(name, values, n_rows)
-    return _of_rows(one_label_per_row(values), n_rows, name)
+    try:
+        return _of_rows(one_label_per_row(values), n_rows, name)
+    except LabelError as problem:  # its message is about y
+        reason = str(problem)
+        raise LabelError(
+            name + reason[1:] if reason.startswith("y ") else reason, parameter=name
+        ) from problem
 
 
 def _of_rows(values: NDArray[Any], n_rows: int, name: str = "y") -> NDArray[Any]:

@@ -14,7 +14,7 @@ from ..certificates.models.build import MODELS, TIES
 from ..certificates.models.regression import Regression
 from ..deadline import need_time_limit
 from ..errors import InputError, SeparationWarning
-from ..inputs.data import likely_model
+from ..inputs.data import likely_model, one_label_per_row
 from ..inputs.matrix import is_frame, titles
 from ..inputs.response import FURTHER
 from ..printable import printable
@@ -219,7 +219,7 @@ def _model(name: str | None, asked: Asked) -> str:
         return "binomial"
     if "y" not in columns:
         raise InputError("The response is missing: pass y.", parameter="y")
-    labels = np.unique(np.asarray(columns["y"]))
+    labels = np.unique(one_label_per_row(columns["y"]))
     if labels.size <= 2:
         return "conditional" if "strata" in columns else "binary"
     likely = likely_model(columns["y"], labels.tolist())
