@@ -230,7 +230,8 @@ def _exact_labels(y: Any) -> NDArray[Any]:
     dtype, listed = getattr(y, "dtype", None), isinstance(y, list | tuple)
     own_type = dtype is not None and not isinstance(dtype, np.dtype)  # of pandas or Polars
     if listed or (own_type and getattr(y, "ndim", 1) == 1 and hasattr(y, "__len__")):
-        values = y.to_list() if hasattr(y, "to_list") else list(y)
+        read = getattr(y, "tolist", None) or getattr(y, "to_list", None)  # of pandas; of Polars
+        values = list(y) if read is None else read()
     else:
         found = np.asarray(y)
         if found.dtype.kind in "mM" and np.isnat(found).any():
