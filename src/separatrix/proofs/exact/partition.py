@@ -3,9 +3,8 @@
 For every matrix Z there are w and ``l >= 0`` with ``Zw >= 0``, ``Z'l = 0`` and, row by row, exactly one of
 ``<w, z_i> > 0`` (the row is *strict*) and ``l_i > 0`` (it is *tight*): Tucker 1956. The central path of the
 linear program "largest smallest score" ends at such a pair (Goldman and Tucker 1956), so the interior-point
-method shows the whole partition at once, as far as floats can see it. (The simplex method ends at a vertex,
-where most tight rows have no multiplier. A program whose vertices show the partition took 49 seconds on the
-principal components of 2,269 rows of 239 columns, which take 3 seconds now.)
+method shows the whole partition at once, as far as floats can see it. The simplex method ends at a vertex,
+where most tight rows have no multiplier.
 
 If all rows are tight, their multipliers are well above zero, and one square system over a basis of the rows
 corrects them to exact ones that are still positive. The basis is chosen by a QR decomposition with pivoting
@@ -228,7 +227,7 @@ def gordan(rows: Any, n_tight: int = 0, deadline: Deadline = NEVER) -> tuple[lis
     This is the simplex method in integers: it minimizes the sum of artificial variables of ``Z'l = 0`` with
     ``l >= 0`` of sum one. The tableau is kept in integers over one common denominator (Edmonds' fraction-free
     pivots), so every sign is certain, and Bland's rule makes it end. If the numbers of a row are hundreds of
-    powers of two apart, `exact_partition` may alternate between two scales: on 9 of 1,600 random questions.
+    powers of two apart, `exact_partition` may alternate between two scales: on 3 of 1,600 random questions.
 
     Parameters
     ----------
